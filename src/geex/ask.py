@@ -1,0 +1,169 @@
+"""The only step that costs anything: turns queries into answers (n, k).
+
+The batch is how many rows the model is asked at a time. It changes neither what is asked nor in which order:
+chunks are cut and joined into batches, and the answers put back to their chunks.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_array_api_obj
+from tqdm import tqdm
+
+from geex.arrays import Array, gradient_free, host, is_real, like, namespace
+from geex.errors import AnswerError, BudgetError, ModelRaised
+from geex.plan import Chunk
+
+Model = Callable[[Array], Any]
+
+BATCH_BYTES = 32 * 2**20
+MOST_ROWS = 512
+
+
+def default_batch(explicand: Array) -> int:
+    """As many rows as 32 MB hold, 512 at most."""
+    return max(1, min(MOST_ROWS, BATCH_BYTES // (prod(explicand.shape) * explicand.itemsize)))
+
+
+class Asker:
+    """Asks one model about inputs like `explicand`, at most `budget` rows in all, `batch` at a time."""
+
+    def __init__(self, model: Model, explicand: Array, budget: int, batch: int | None, progress: bool) -> None:
+        self.model = model
+        self.explicand = explicand
+        self.budget = budget
+        self.batch = default_batch(explicand) if batch is None else batch
+        self.asked = 0
+        self.width: int | None = None
+        self.bar = tqdm(total=budget, unit=" queries", delay=2.0, disable=None if progress else True, leave=False)
+
+    def __enter__(self) -> "Asker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.close()
+
+    def rows(self, queries: Array) -> Array:
+        """Answers (m, k) in float64 to queries (m, *shape), in batches."""
+        answers = list(map(self._batch, _cut(iter([queries]), self.batch)))
+        return answers[0] if len(answers) == 1 else namespace(answers[0]).concat(answers, axis=0)
+
+    def chunks(self, chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Array]]:
+        """Every chunk with its answers (rows, k), in order."""
+        waiting: deque[Chunk] = deque()
+
+        def queries() -> Iterator[Array]:
+            for chunk in chunks:
+                waiting.append(chunk)
+                yield chunk.queries()
+
+        answers = _Blocks(map(self._batch, _cut(queries(), self.batch)))
+        while (first := answers.peek()) is not None:
+            del first
+            yield waiting[0], answers.take(waiting.popleft().rows)
+
+    def _batch(self, queries: Array) -> Array:
+        count = int(queries.shape[0])
+        if self.asked + count > self.budget:
+            raise BudgetError(f"{self.asked + count} queries would be asked and the budget is {self.budget}.")
+        start, self.asked = self.asked, self.asked + count
+        try:
+            with gradient_free(queries):
+                answer = self.model(queries)
+        except Exception as error:
+            raise ModelRaised(self._raised(error, start, queries)) from error
+        answers = self._checked(answer, start, queries)
+        self.bar.update(count)
+        return answers
+
+    def _raised(self, error: Exception, start: int, queries: Array) -> str:
+        shape = tuple(self.explicand.shape)
+        hint = ""
+        if len(shape) > 1 and shape[0] == 1:
+            hint = (
+                f" x has shape {shape}, and the model is asked rows of that shape: if its first axis is a batch of one, "
+                "explain x[0]."
+            )
+        return (
+            f"the model raised {type(error).__name__}: {error}\n(asked queries {start} … {self.asked - 1}, a batch of "
+            f"shape {tuple(queries.shape)} and type {queries.dtype}).{hint}"
+        )
+
+    def _checked(self, answer: Any, start: int, queries: Array) -> Array:
+        count = int(queries.shape[0])
+        wanted = f"wanted real numbers of shape ({count},) or ({count}, k), one row for each query"
+        try:
+            array = answer if is_array_api_obj(answer) else np.asarray(answer)
+        except ValueError as error:
+            raise AnswerError(f"the model answered a {type(answer).__name__} that is no array ({error}); {wanted}.") from None
+        if not is_real(array):
+            raise AnswerError(
+                f"the model answered a {type(answer).__name__} of type {array.dtype}; {wanted}. "
+                "Wrap the model in a function that returns its scores."
+            )
+        shape = tuple(array.shape)
+        if len(shape) not in (1, 2) or shape[0] != count or 0 in shape:
+            raise AnswerError(f"the model answered an array of shape {shape} to {count} queries; {wanted}.")
+        width = 1 if len(shape) == 1 else shape[1]
+        if self.width not in (None, width):
+            raise AnswerError(
+                f"the model answered {width} outputs for queries {start} … {start + count - 1} and {self.width} before; "
+                "wanted the same number in every answer."
+            )
+        self.width = width
+        xp = namespace(self.explicand)
+        answers = xp.reshape(like(array, self.explicand, xp.float64), (count, width))
+        self._finite(answers, start, queries)
+        return answers
+
+    def _finite(self, answers: Array, start: int, queries: Array) -> None:
+        xp = namespace(answers)
+        finite = xp.isfinite(answers)
+        if bool(xp.all(finite)):
+            return
+        row, output = (int(i) for i in np.argwhere(~host(finite))[0])
+        error = AnswerError(
+            f"the model answered {float(answers[row, output])} for output {output} of query {start + row}; wanted finite "
+            "numbers. The query is on this error as `.query`; geex.explain(..., bounds=(low, high)) keeps queries "
+            "inside the valid range."
+        )
+        error.query = queries[row, ...]
+        raise error
+
+
+class _Blocks:
+    """A stream of blocks of rows, from which any number of rows is taken in order."""
+
+    def __init__(self, blocks: Iterator[Array]) -> None:
+        self.blocks = blocks
+        self.left: deque[Array] = deque()
+
+    def peek(self) -> Array | None:
+        """The next block, or None at the end."""
+        if not self.left:
+            self.left.extend(block for block in [next(self.blocks, None)] if block is not None)
+        return self.left[0] if self.left else None
+
+    def take(self, count: int) -> Array | None:
+        """The next `count` rows as one array; fewer at the end, None after it."""
+        parts: list[Array] = []
+        while count > 0 and (block := self.peek()) is not None:
+            self.left.popleft()
+            part = block[:count, ...]
+            if part.shape[0] < block.shape[0]:
+                self.left.append(block[count:, ...])
+            parts.append(part)
+            count -= int(part.shape[0])
+        if not parts:
+            return None
+        return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=0)
+
+
+def _cut(blocks: Iterator[Array], batch: int) -> Iterator[Array]:
+    """The rows of a stream of blocks in batches of `batch`, the last one shorter."""
+    stream = _Blocks(blocks)
+    while (rows := stream.take(batch)) is not None:
+        yield rows

@@ -1,0 +1,74 @@
+"""Everything geex raises.
+
+    GeexError
+    ├── InputError(ValueError)        what was handed to explain
+    │   ├── ExplicandError            x
+    │   ├── BaselineError             the baseline
+    │   ├── TargetError               the target
+    │   ├── BoundsError               the bounds
+    │   ├── FeaturesError             the features
+    │   └── BudgetError               queries, batch
+    ├── MethodError(ValueError)       a method's own settings
+    ├── ModelError(RuntimeError)      what the model did
+    │   ├── ModelRaised               it raised; its own error is the cause
+    │   └── AnswerError               it answered something that cannot be used
+    └── FileError(ValueError)         a saved explanation that cannot be read
+
+    LittleToExplain(UserWarning)      f(x) is hardly different from f(x̊)
+"""
+
+
+class GeexError(Exception):
+    """Base of every error that geex raises on purpose."""
+
+
+class InputError(GeexError, ValueError):
+    """Something handed to `explain` cannot be used."""
+
+
+class ExplicandError(InputError):
+    """The input to be explained cannot be used."""
+
+
+class BaselineError(InputError):
+    """The baseline does not go with the explicand."""
+
+
+class TargetError(InputError):
+    """The target names no output of the model."""
+
+
+class BoundsError(InputError):
+    """The bounds are no range, or the explicand lies outside them."""
+
+
+class FeaturesError(InputError):
+    """The features do not go with the explicand."""
+
+
+class BudgetError(InputError):
+    """The queries or the batch are too few or no whole number."""
+
+
+class MethodError(GeexError, ValueError):
+    """A method's settings do not go together, or not with this explicand."""
+
+
+class ModelError(GeexError, RuntimeError):
+    """The model did something that stops the run."""
+
+
+class ModelRaised(ModelError):
+    """The model raised an error of its own, which is this one's cause."""
+
+
+class AnswerError(ModelError):
+    """The model answered something that cannot be used."""
+
+
+class FileError(GeexError, ValueError):
+    """A file is not a saved explanation."""
+
+
+class LittleToExplain(UserWarning):
+    """f(x) ≈ f(x̊): the shares divide up next to nothing."""

@@ -1,0 +1,233 @@
+"""The front door: plan, ask, estimate."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from geex.arrays import Array, host, library, namespace
+from geex.ask import Asker, Model
+from geex.baseline import Baseline
+from geex.errors import ExplicandError, InputError, LittleToExplain
+from geex.explanation import Explanation, completed
+from geex.features import Features
+from geex.methods import Method, draws_for
+from geex.outputs import Score, Target, chosen, scored
+from geex.plan import Chunk, Masks, Plan
+from geex.score import Moments
+from geex.score import estimate as estimate_score
+from geex.task import Task, prepare
+
+LITTLE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """Everything that was asked and answered: enough to estimate again without the model.
+
+    ends (1 + baselines, k) are the answers for x and the baselines, answers[b] (rows, k) those of plans[b].
+    """
+
+    task: Task
+    plans: list[Plan]
+    ends: Array
+    answers: list[Array]
+    asked: int
+
+
+def explain(
+    model: Model,
+    x: Any,
+    *,
+    baseline: Baseline = None,
+    target: Target = None,
+    score: Score = None,
+    method: Method | None = None,
+    queries: int | None = None,
+    features: Features | None = None,
+    bounds: tuple[Any, Any] | None = None,
+    seed: int = 0,
+    batch: int | None = None,
+    progress: bool = True,
+) -> Explanation:
+    """Gives every feature of x its share of the model's score, and the share's standard error.
+
+    model: a callable from a batch (n, *x.shape) to answers (n,) or (n, k).
+    x: one explicand, without a batch axis. Its library and device decide where everything runs.
+    baseline: what absence looks like: a number, an array, `blur(…)`, `per_channel(…)`, `mean(data)`, any callable
+        from x to an array, or a list of these, over which the explanation is averaged. None: 0.
+    target: which output: a whole number, a list, or "all". None: the largest for x.
+    score: what of the answer is explained: "softmax" of logits, "log_odds" of probabilities, the "margin" to the
+        next output, or a callable (n, k) -> (n, k). None: the answer as it comes.
+    method: None: `GEEX()`, the paper's method.
+    queries: the most rows that the model may be asked, those for f(x) and f(x̊) included. None: 5000.
+    features: `Elements()`, `Pixels(channels=axis)`, `Groups(map)`. None: every element.
+    bounds: (lowest, highest) valid input; queries are clipped to it. None: no limit.
+    seed: same seed, same queries.
+    batch: rows per call of the model. None: what 32 MB hold, 512 at most. It does not change the result.
+    progress: show a bar when it takes over two seconds and a person is watching.
+    """
+    task = prepare(x, baseline, target, score, method, queries, features, bounds, seed, batch, progress)
+    return _explain(model, task, Masks(keep=0))
+
+
+def explain_batch(
+    model: Model,
+    xs: Sequence[Any],
+    *,
+    baseline: Baseline = None,
+    target: Target = None,
+    score: Score = None,
+    method: Method | None = None,
+    queries: int | None = None,
+    features: Features | None = None,
+    bounds: tuple[Any, Any] | None = None,
+    seed: int = 0,
+    batch: int | None = None,
+    progress: bool = True,
+) -> list[Explanation]:
+    """`explain` for several explicands (n, *shape), `queries` for each, with one set of masks.
+
+    Masks are kept in memory up to 256 MB and made again from the seed beyond that.
+    """
+    if not hasattr(xs, "__len__") or len(xs) == 0:
+        raise ExplicandError(f"xs is {type(xs).__name__} with no explicand in it; wanted one or more.")
+    settings = (baseline, target, score, method, queries, features, bounds, seed, batch, progress)
+    tasks = [prepare(x, *settings) for x in xs]
+    masks = Masks()
+    return [_explain(model, task, masks) for task in tasks]
+
+
+def estimate(
+    explanation: Explanation,
+    *,
+    target: Target = None,
+    score: Score = None,
+    features: Features | None = None,
+) -> Explanation:
+    """Another question about answers that are already there: other outputs, score or features, and no query.
+
+    None keeps what the explanation has for `score` and `features`; for `target` it is the predicted output.
+    """
+    record = explanation.record
+    if record is None:
+        raise InputError("this explanation has no record of its answers (it was loaded, or converted by .numpy()).")
+    task = record.task
+    task = replace(task, target=target, score=score or task.score, features=features or task.features)
+    task.features.check(tuple(task.explicand.shape))
+    plans = [replace(plan, features=task.features) for plan in record.plans]
+    targets, several = chosen(target, scored(record.ends[:1, :], task.score)[0, :])
+    parts = [estimate_score(_stored(p, a), targets, task.score) for p, a in zip(plans, record.answers, strict=True)]
+    return _explanation(replace(record, task=task, plans=plans), parts, targets, several)
+
+
+def _explain(model: Model, task: Task, masks: Masks) -> Explanation:
+    if not callable(model):
+        raise InputError(f"model is {model!r}; wanted a callable from a batch (n, *shape) to (n,) or (n, k).")
+    plans, draws = _plans(task, masks)
+    with Asker(model, task.explicand, task.queries, task.batch, task.progress) as asker:
+        xp = namespace(task.explicand)
+        ends = asker.rows(xp.astype(xp.stack([task.explicand, *task.baselines]), task.dtype))
+        output = scored(ends, task.score)
+        targets, several = chosen(task.target, output[0, :])
+        _warn_if_little(output, targets)
+        parts, answers = [], []
+        for plan, count in zip(plans, draws, strict=True):
+            heard: list[Array] = []
+            parts.append(estimate_score(_listen(asker.chunks(plan.chunks(count)), heard), targets, task.score))
+            answers.append(xp.concat(heard, axis=0))
+        asked = asker.asked
+    return _explanation(Record(task, plans, ends, answers, asked), parts, targets, several)
+
+
+def _plans(task: Task, masks: Masks) -> tuple[list[Plan], list[int]]:
+    """A plan for every baseline and how many draws of it are asked; every baseline has a seed of its own."""
+    count = len(task.baselines)
+    rows = (task.queries - 1 - count) // count
+    plans, draws = [], []
+    for part, baseline in enumerate(task.baselines):
+        search = task.method.search(task.explicand, baseline, task.features, max(rows, 0))
+        seed = task.seed if part == 0 else int(np.random.SeedSequence(task.seed, spawn_key=(2, part)).generate_state(1)[0])
+        plans.append(Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, masks))
+        draws.append(draws_for(search, rows, 2))
+    return plans, draws
+
+
+def _listen(answered: Iterator[tuple[Chunk, Array]], heard: list[Array]) -> Iterator[tuple[Chunk, Array]]:
+    """Passes answers on and keeps them."""
+    for chunk, answers in answered:
+        heard.append(answers)
+        yield chunk, answers
+
+
+def _stored(plan: Plan, answers: Array) -> Iterator[tuple[Chunk, Array]]:
+    """Chunks of a plan, made again, with their stored answers."""
+    start = 0
+    for chunk in plan.chunks(answers.shape[0] // plan.search.rows):
+        yield chunk, answers[start : start + chunk.rows, :]
+        start += chunk.rows
+
+
+def _warn_if_little(output: Array, targets: list[int]) -> None:
+    ends = host(output)[:, targets]
+    difference = np.abs(ends[:1] - ends[1:].mean(axis=0))
+    little = difference <= LITTLE * np.abs(ends).max(axis=0)
+    if len(targets) == 1 and bool(little.all()):
+        warnings.warn(
+            f"f(x) = {ends[0, 0]:.4g} and f(x̊) = {ends[1:, 0].mean():.4g} hardly differ, so there is little to explain; "
+            "another baseline or target may be wanted.",
+            LittleToExplain,
+            stacklevel=4,
+        )
+
+
+def _explanation(record: Record, parts: list[Moments], targets: list[int], several: bool) -> Explanation:
+    """Averages the parts (one for each baseline) and says what they are."""
+    task, plans = record.task, record.plans
+    xp = namespace(task.explicand)
+    count = len(parts)
+    shape = (len(targets), *task.features.shape(tuple(task.explicand.shape)))
+    values = xp.reshape(sum(part.values for part in parts) / count, shape)
+    stderr = xp.reshape(sum(part.stderr**2 for part in parts) ** 0.5 / count, shape)
+    gap_stderr = sum(part.sum_stderr**2 for part in parts) ** 0.5 / count
+    ends = scored(record.ends, task.score)[:, targets]
+    output, base_value = ends[0, :], xp.mean(ends[1:, :], axis=0)
+    gap = completed(values, base_value, output)
+
+    def one(array: Array) -> Array | float:
+        return array if several else float(array[0])
+
+    return Explanation(
+        values=values if several else values[0, ...],
+        stderr=stderr if several else stderr[0, ...],
+        base_value=one(base_value),
+        output=one(output),
+        gap=one(gap),
+        gap_stderr=one(gap_stderr),
+        target=targets if several else targets[0],
+        queries=record.asked,
+        estimand=task.method.estimand(plans[0].search),
+        config=_config(task, plans),
+        record=record,
+    )
+
+
+def _config(task: Task, plans: list[Plan]) -> dict[str, Any]:
+    """What made the explanation, in values that JSON can hold."""
+    from geex import __version__
+
+    return {
+        "method": repr(task.method),
+        "sigma": plans[0].search.sigma,
+        "features": repr(task.features),
+        "score": task.score if isinstance(task.score, str) or task.score is None else repr(task.score),
+        "seed": task.seed,
+        "budget": task.queries,
+        "baselines": len(plans),
+        "bounds": None if task.bounds is None else [float(end.min()) for end in task.bounds],
+        "library": library(task.explicand),
+        "fingerprint": [plan.fingerprint for plan in plans],
+        "version": __version__,
+    }

@@ -1,0 +1,145 @@
+"""How the elements of the input make up features.
+
+A feature's weight is the sum of its elements' weights, Σ_{k∈g} w_k; its value is what that sum estimates.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from geex.arrays import Array, Shape, host, namespace, segment_sum
+from geex.errors import FeaturesError
+
+
+class Features(Protocol):
+    """Sums what is known of elements into what is known of features."""
+
+    @property
+    def channels(self) -> int | None:
+        """The channel axis of an image, where it is known."""
+        ...
+
+    def check(self, shape: Shape) -> None:
+        """Raises FeaturesError where the features do not go with an explicand of this shape."""
+        ...
+
+    def shape(self, shape: Shape) -> Shape:
+        """The shape of the values for an explicand of `shape`."""
+        ...
+
+    def total(self, weights: Array) -> Array:
+        """Weights of elements (u, *shape) -> weights of features (u, p)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Every element of the input is a feature. `channels` names an image's channel axis, where a filter needs it."""
+
+    channels: int | None = None
+
+    def check(self, shape: Shape) -> None:
+        if self.channels is not None:
+            _axis(self.channels, shape)
+
+    def shape(self, shape: Shape) -> Shape:
+        return shape
+
+    def total(self, weights: Array) -> Array:
+        return namespace(weights).reshape(weights, (weights.shape[0], -1))
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """Every pixel is a feature: the elements along the axis `channels` belong together."""
+
+    channels: int = 0
+
+    def check(self, shape: Shape) -> None:
+        _axis(self.channels, shape)
+
+    def shape(self, shape: Shape) -> Shape:
+        axis = _axis(self.channels, shape)
+        return shape[:axis] + shape[axis + 1 :]
+
+    def total(self, weights: Array) -> Array:
+        xp = namespace(weights)
+        axis = _axis(self.channels, weights.shape[1:])
+        return xp.reshape(xp.sum(weights, axis=axis + 1), (weights.shape[0], -1))
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Elements with the same label in `map` are one feature.
+
+    `map` holds whole numbers and has the shape of the input, or that shape without its first or last axis (the
+    channels), over which it is repeated. The values are in the ascending order of the labels.
+    """
+
+    map: Any
+    channels: int | None = None
+    labels: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        flat = host(self.map)
+        if flat.dtype.kind not in "bui":
+            raise FeaturesError(f"the group map holds {flat.dtype}; wanted whole numbers, one label per element.")
+        if flat.size == 0:
+            raise FeaturesError("the group map is empty; wanted one label per element of the input.")
+        object.__setattr__(self, "map", flat)
+        object.__setattr__(self, "labels", np.unique(flat))
+
+    def check(self, shape: Shape) -> None:
+        self._spread(shape)
+
+    def shape(self, shape: Shape) -> Shape:
+        return (len(self.labels),)
+
+    def total(self, weights: Array) -> Array:
+        labels = np.searchsorted(self.labels, self._spread(weights.shape[1:])).ravel()
+        order = np.argsort(labels, kind="stable")
+        flat = namespace(weights).reshape(weights, (weights.shape[0], -1))
+        return segment_sum(flat, order, np.bincount(labels, minlength=len(self.labels)))
+
+    def _spread(self, shape: Shape) -> np.ndarray:
+        """The map at the full shape of the explicand."""
+        shape = tuple(shape)
+        if self.map.shape == shape:
+            return np.asarray(self.map)
+        if self.map.shape == shape[1:]:
+            return np.broadcast_to(self.map, shape)
+        if self.map.shape == shape[:-1]:
+            return np.broadcast_to(self.map[..., None], shape)
+        raise FeaturesError(
+            f"the group map has shape {self.map.shape} and x has {shape}; wanted the shape of x, or that without "
+            "its channel axis (the first or the last)."
+        )
+
+
+def image_axes(shape: Shape, channels: int | None) -> tuple[int, ...]:
+    """The axes along which an input of this shape has neighbours.
+
+    With no channel axis named: all axes of one or two; of three, the two beside a first or last axis of at most 4.
+    """
+    if channels is not None:
+        axis = _axis(channels, shape)
+        return tuple(a for a in range(len(shape)) if a != axis)
+    if len(shape) in (1, 2):
+        return tuple(range(len(shape)))
+    if len(shape) == 3 and shape[0] <= 4:
+        return (1, 2)
+    if len(shape) == 3 and shape[2] <= 4:
+        return (0, 1)
+    raise FeaturesError(
+        f"which axis of x, of shape {shape}, holds the channels is not clear, and a filter has to know; "
+        "say it with features=geex.Pixels(channels=axis) or geex.Elements(channels=axis)."
+    )
+
+
+def _axis(axis: int, shape: Shape) -> int:
+    """The axis, counted from the front."""
+    n = len(shape)
+    if isinstance(axis, bool) or not isinstance(axis, int) or not -n <= axis < n:
+        raise FeaturesError(f"the channel axis is {axis!r} and x has shape {tuple(shape)}; wanted {-n} … {n - 1}.")
+    return axis % n

@@ -1,0 +1,206 @@
+"""Methods as data: what is drawn, where on the path, and what the values then estimate.
+
+    GEEX          ξ = (x−x̊)/n*  ∘ Σ_{ε, α~U[0,1]} f(x(α) + ε) ∇ log π(ε)         the paper's method
+    Interpolated  ξ = (x−x̊)/(n s) ∘ Σ_j Σ_i f(x(j/s) + ε_i) ∇ log π(ε_i)         the paper's first form
+    GE            η = 1/n Σ_i f(x + ε_i) ∇ log π(ε_i)                           the gradient estimator alone
+"""
+
+from dataclasses import dataclass, field
+from math import isfinite, prod
+from typing import Protocol
+
+from geex.arrays import Array, namespace
+from geex.errors import BudgetError, MethodError
+from geex.features import Features, image_axes
+from geex.path import Dense, Fixed, Positions, Steps
+from geex.search import Family, Gaussian, Noise
+from geex.smooth import Kernel
+
+FEWEST_BLOCKS = 30
+BLOCK_ELEMENTS = 2**24
+
+
+class Method(Protocol):
+    """Decides the search for one explicand and baseline, and says in words what its values estimate."""
+
+    def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Noise:
+        """The search, given that `rows` queries may be asked."""
+        ...
+
+    def estimand(self, search: Noise) -> str:
+        """What the values estimate, and whether they add up."""
+        ...
+
+
+@dataclass(frozen=True)
+class GEEX:
+    """The paper's method: single-sample gradient estimates, dense on the path from baseline to explicand.
+
+    sigma: standard deviation of the noise. None: half the deviation of the explicand's elements.
+    smooth: (kernel, deviation) of the filter over the noise, for large images; the paper's is (5, 0.7).
+    mirror: ask x(α) + ε and x(α) − ε for every draw.
+    coupling: "orthogonal" makes draws orthogonal in blocks of at most min(features, draws/30); None: independent.
+    family: the noise's density: Gaussian(), Laplace(), Logistic() or your own.
+    shared: an axis along which elements get one noise value, as published code does over channels.
+    still: leave elements with x = x̊ unperturbed. The paper perturbs them, though their value is 0 either way.
+    """
+
+    sigma: float | None = None
+    smooth: tuple[int, float] | None = None
+    mirror: bool = True
+    coupling: str | None = None
+    family: Family = field(default_factory=Gaussian)
+    shared: int | None = None
+    still: bool = False
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Noise:
+        block = self._block(explicand, rows)
+        return _noise(self, Dense(block) if block > 1 else Dense(), explicand, baseline, features, block=block)
+
+    def _block(self, explicand: Array, rows: int) -> int:
+        """Directions of an orthogonal block: even, and few enough that FEWEST_BLOCKS of them are asked."""
+        if self.coupling is None:
+            return 1
+        elements = prod(n for axis, n in enumerate(explicand.shape) if axis != self.shared)
+        draws = rows // (2 if self.mirror else 1)
+        block = min(elements, draws // FEWEST_BLOCKS, BLOCK_ELEMENTS // (4 * prod(explicand.shape)))
+        return max(1, block // 2 * 2)
+
+    def estimand(self, search: Noise) -> str:
+        return _blurred_path(search, "the path integral from the baseline to x of the gradient")
+
+
+@dataclass(frozen=True)
+class Interpolated:
+    """The paper's first form: gradient estimates at s steps j/s of the path, equally many draws at each.
+
+    steps: s. Draws come in rounds of two at every step. The other settings are those of `GEEX`.
+    """
+
+    sigma: float | None = None
+    steps: int = 10
+    smooth: tuple[int, float] | None = None
+    mirror: bool = True
+    family: Family = field(default_factory=Gaussian)
+    shared: int | None = None
+    still: bool = False
+
+    def __post_init__(self) -> None:
+        _check(self)
+        if isinstance(self.steps, bool) or not isinstance(self.steps, int) or self.steps < 1:
+            raise MethodError(f"steps is {self.steps!r}; wanted a whole number of at least 1.")
+
+    def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Noise:
+        return _noise(self, Steps(self.steps), explicand, baseline, features)
+
+    def estimand(self, search: Noise) -> str:
+        riemann = f"the right Riemann sum, in {self.steps} steps from the baseline to x, of the gradient"
+        return f"{_blurred_path(search, riemann)} The sum's own error is of the order 1/steps."
+
+
+@dataclass(frozen=True)
+class GE:
+    """The gradient estimator at the explicand. Its values are slopes: they do not add up to anything."""
+
+    sigma: float | None = None
+    smooth: tuple[int, float] | None = None
+    mirror: bool = True
+    family: Family = field(default_factory=Gaussian)
+    shared: int | None = None
+    still: bool = False
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Noise:
+        return _noise(self, Fixed(1.0), explicand, baseline, features, path=False)
+
+    def estimand(self, search: Noise) -> str:
+        return f"The gradient at x of {_blurred_model(search)}. Slopes do not add up to f(x) − f(x̊)."
+
+
+def draws_for(search: Noise, rows: int, spent: int) -> int:
+    """How many draws `rows` queries pay for, in whole rounds where the method asks whole rounds only."""
+    whole = search.positions.round if isinstance(search.positions, Steps) else 1
+    least = max(2 * search.block, whole)
+    draws = rows // search.rows // whole * whole
+    if draws < least:
+        raise BudgetError(
+            f"{rows + spent} queries were given (for each baseline) and this method needs at least "
+            f"{least * search.rows + spent}: {spent} for f(x) and f(x̊), and {least} draws of {search.rows}."
+        )
+    return draws
+
+
+def _noise(
+    method: GEEX | Interpolated | GE,
+    positions: Positions,
+    explicand: Array,
+    baseline: Array,
+    features: Features,
+    block: int = 1,
+    path: bool = True,
+) -> Noise:
+    shape = tuple(explicand.shape)
+    shared = method.shared
+    if shared is not None:
+        if not -len(shape) <= shared < len(shape):
+            raise MethodError(f"shared is axis {shared} and x has shape {shape}; wanted an axis of x.")
+        shared %= len(shape)
+    filter_ = None
+    if method.smooth is not None:
+        kernel = Kernel(*method.smooth)
+        axes = image_axes(shape, features.channels if features.channels is not None else shared)
+        kernel.check(shape, axes)
+        filter_ = (kernel, axes)
+    sigma = _default_sigma(explicand, baseline) if method.sigma is None else float(method.sigma)
+    return Noise(method.family, sigma, positions, method.mirror, block, filter_, shared, path, method.still)
+
+
+def _default_sigma(explicand: Array, baseline: Array) -> float:
+    """Half the deviation of the explicand's elements; where they are all alike, half of the distance x − x̊."""
+    xp = namespace(explicand)
+    spread = float(xp.std(explicand))
+    return 0.5 * (spread or float(xp.mean((explicand - baseline) ** 2)) ** 0.5 or 1.0)
+
+
+def _blurred_model(search: Noise) -> str:
+    family = type(search.family).__name__
+    return f"J, the model averaged over {family} noise of deviation {search.sigma:.4g}"
+
+
+def _blurred_path(search: Noise, integral: str) -> str:
+    text = f"(x − x̊) times {integral} of {_blurred_model(search)}."
+    if search.smooth is not None:
+        return f"{text} The noise is smoothed, so gradients are mixed over neighbours and the values do not add up."
+    if search.shared is not None:
+        return f"{text} Noise is shared along axis {search.shared}, so gradients are summed over it and the values do not add up."
+    return f"{text} They add up to J(x) − J(x̊): the gap to f(x) − f(x̊) is that blur and the noise."
+
+
+def _check(method: GEEX | Interpolated | GE) -> None:
+    sigma = method.sigma
+    if sigma is not None and (isinstance(sigma, bool) or not isinstance(sigma, int | float) or not 0 < sigma or not isfinite(sigma)):
+        raise MethodError(f"sigma is {sigma!r}; wanted a positive number, the standard deviation of the noise, or None.")
+    gaussian = isinstance(method.family, Gaussian)
+    if not hasattr(method.family, "draw") or not hasattr(method.family, "score"):
+        raise MethodError(f"family is {method.family!r}; wanted geex.Gaussian(), Laplace(), Logistic() or one of your own.")
+    if method.smooth is not None:
+        if not isinstance(method.smooth, tuple | list) or len(method.smooth) != 2:
+            raise MethodError(f"smooth is {method.smooth!r}; wanted (kernel, deviation) such as (5, 0.7), or None.")
+        object.__setattr__(method, "smooth", tuple(method.smooth))
+        Kernel(*method.smooth)
+        if not gaussian:
+            raise MethodError(f"smoothed noise of {method.family} has no simple score; smooth only Gaussian() noise.")
+    coupling = getattr(method, "coupling", None)
+    if coupling is None:
+        return
+    if coupling != "orthogonal":
+        raise MethodError(f"coupling is {coupling!r}; wanted 'orthogonal' or None.")
+    if not gaussian:
+        raise MethodError(f"{method.family} noise is not isotropic, so it cannot be made orthogonal; take Gaussian().")
+    if method.smooth is not None:
+        raise MethodError("orthogonal coupling and smoothing were both asked for; smoothing undoes it: take one.")

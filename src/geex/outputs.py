@@ -1,0 +1,110 @@
+"""Which output is explained, and what of the model's answer: the target and the score.
+
+Both act on stored answers (n, k), so either can be changed without a query.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from geex.arrays import Array, is_real, like, namespace
+from geex.errors import AnswerError, InputError, TargetError
+
+Score = str | Callable[[Array], Array] | None
+Target = int | Sequence[int] | str | None
+
+
+def softmax(answers: Array) -> Array:
+    """Logits -> probabilities."""
+    _several(answers, "softmax")
+    xp = namespace(answers)
+    shifted = xp.exp(answers - xp.max(answers, axis=1, keepdims=True))
+    return shifted / xp.sum(shifted, axis=1, keepdims=True)
+
+
+def log_odds(answers: Array) -> Array:
+    """Probabilities p -> log p/(1 − p), p kept 1e-12 away from 0 and 1."""
+    xp = namespace(answers)
+    low, high = float(xp.min(answers)), float(xp.max(answers))
+    if low < -1e-6 or high > 1 + 1e-6:
+        raise AnswerError(
+            f"score='log_odds' wants probabilities and the model answered between {low:.4g} and {high:.4g}; "
+            "for logits take score='softmax' or 'margin', or a callable."
+        )
+    p = xp.clip(answers, 1e-12, 1 - 1e-12)
+    return xp.log(p) - xp.log1p(-p)
+
+
+def margin(answers: Array) -> Array:
+    """Every output minus the largest of the others."""
+    _several(answers, "margin")
+    xp = namespace(answers)
+    ranked = xp.sort(answers, axis=1)
+    first, second = ranked[:, -1:], ranked[:, -2:-1]
+    return answers - xp.where(answers == first, second, first)
+
+
+SCORES: dict[str, Callable[[Array], Array]] = {"softmax": softmax, "log_odds": log_odds, "margin": margin}
+
+
+def check_score(score: Score) -> None:
+    """Raises InputError where `score` is none of the known names and cannot be called."""
+    if score is not None and not callable(score) and (not isinstance(score, str) or score not in SCORES):
+        raise InputError(f"score is {score!r}; wanted None, {', '.join(map(repr, SCORES))} or a callable (n, k) -> (n, k).")
+
+
+def scored(answers: Array, score: Score) -> Array:
+    """What is explained of answers (n, k): (n, k')."""
+    if score is None:
+        return answers
+    rule = SCORES[score] if isinstance(score, str) else score
+    result = rule(answers)
+    xp = namespace(answers)
+    result = result if hasattr(result, "dtype") else like(result, answers)
+    if not is_real(result) or result.ndim not in (1, 2) or result.shape[0] != answers.shape[0]:
+        raise InputError(
+            f"score={score!r} made an array of shape {tuple(result.shape)} and type {result.dtype} of answers "
+            f"of shape {tuple(answers.shape)}; wanted real numbers, one row for each row."
+        )
+    result = like(result, answers)
+    result = result[:, None] if result.ndim == 1 else result
+    if not bool(xp.all(xp.isfinite(result))):
+        raise InputError(f"score={score!r} made NaN or infinity of the model's finite answers.")
+    return result
+
+
+def chosen(target: Target, output: Array) -> tuple[list[int], bool]:
+    """The outputs that `target` names among the scored output (k,) of x, and whether it names several."""
+    k = int(output.shape[0])
+    if target is None:
+        return [int(namespace(output).argmax(output))], False
+    if isinstance(target, str):
+        if target != "all":
+            raise TargetError(f"target is {target!r}; wanted a whole number, a list of them, 'all' or None.")
+        return list(range(k)), True
+    several = not _whole(target)
+    entries = list(target) if several and hasattr(target, "__iter__") else [target]
+    if not entries:
+        raise TargetError("target is an empty list; wanted one or more outputs.")
+    for entry in entries:
+        if not _whole(entry):
+            raise TargetError(f"target is {target!r}; wanted a whole number, a list of them, 'all' or None.")
+        if not -k <= int(entry) < k:
+            raise TargetError(f"target {int(entry)} is out of range: the model has {k} outputs, 0 … {k - 1}.")
+    return [int(entry) % k for entry in entries], several
+
+
+def check_target(target: Target) -> None:
+    """Raises TargetError for what names no output of any model."""
+    if target is None or target == "all" or _whole(target):
+        return
+    if isinstance(target, str) or not hasattr(target, "__iter__") or not all(map(_whole, target)) or len(target) == 0:
+        raise TargetError(f"target is {target!r}; wanted a whole number, a list of them, 'all' or None.")
+
+
+def _whole(value: Any) -> bool:
+    return not isinstance(value, bool) and hasattr(value, "__index__") and getattr(value, "ndim", 0) == 0
+
+
+def _several(answers: Array, name: str) -> None:
+    if answers.shape[1] < 2:
+        raise AnswerError(f"score={name!r} wants two outputs or more and the model has one; take score=None.")

@@ -1,0 +1,127 @@
+"""What will be asked: chunk i of the queries is a pure function of the plan and i.
+
+Queries are never stored: whoever needs chunk i makes it again from the seed. A chunk holds whole draws (mirrored
+pairs, orthogonal blocks), its size depends on the shape of the explicand alone, and every prefix of chunks is
+itself an even plan: a run can stop early, go on later or be given more queries, and every answer still counts.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+
+from geex.arrays import Array, Shape, host, library, namespace
+from geex.features import Features
+from geex.search import Draws, Noise
+
+CHUNK_ELEMENTS = 2**22
+MOST_DRAWS = 256
+
+
+@dataclass
+class Masks:
+    """Draws that were made, kept up to `keep` bytes for the next explicand of the same shape; else made again."""
+
+    keep: int = 256 * 2**20
+    kept: dict[tuple[object, ...], Draws] = field(default_factory=dict, repr=False)
+    size: int = 0
+
+    def draws(self, search: Noise, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
+        key = (search, seed, chunk, count, tuple(explicand.shape), explicand.dtype, library(explicand))
+        if key in self.kept:
+            return self.kept[key]
+        draws = search.draws(seed, chunk, count, explicand)
+        size = prod(draws.noise.shape) * draws.noise.itemsize
+        if self.size + size <= self.keep:
+            self.kept[key] = draws
+            self.size += size
+        return draws
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Fields decide every query. `explicand` and `baseline` are in the working type; the model is sent `dtype`."""
+
+    explicand: Array
+    baseline: Array
+    search: Noise
+    features: Features
+    seed: int = 0
+    bounds: tuple[Array, Array] | None = None
+    dtype: object = None
+    masks: Masks = field(default_factory=lambda: Masks(keep=0), repr=False)
+
+    @cached_property
+    def draws_per_chunk(self) -> int:
+        """A power of two, or whole couples of blocks: as many draws as make up CHUNK_ELEMENTS, 256 at most."""
+        most = CHUNK_ELEMENTS // (self.search.rows * prod(self.explicand.shape))
+        if self.search.block > 1:
+            couple = 2 * self.search.block
+            return couple * max(1, min(most, MOST_DRAWS) // couple)
+        return int(2 ** max(1, min(most, MOST_DRAWS).bit_length() - 1))
+
+    @property
+    def rows_per_chunk(self) -> int:
+        return self.draws_per_chunk * self.search.rows
+
+    def chunk(self, index: int) -> "Chunk":
+        """Chunk `index`, whole."""
+        draws = self.masks.draws(self.search, self.seed, index, self.draws_per_chunk, self.explicand)
+        return Chunk(self, index, draws)
+
+    def chunks(self, draws: int) -> Iterator["Chunk"]:
+        """The chunks that hold the first `draws` draws, the last one cut short."""
+        for index in range(-(-draws // self.draws_per_chunk)):
+            yield self.chunk(index).first(draws - index * self.draws_per_chunk)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Equal for plans that ask the same: neither the number of queries nor the features count."""
+        digest = hashlib.sha256()
+        facts = ("geex plan 1", self.search, self.seed, library(self.explicand), str(self.dtype))
+        digest.update(repr(facts).encode())
+        for array in (self.explicand, self.baseline, *(self.bounds or ())):
+            digest.update(f"{tuple(array.shape)} {array.dtype}".encode())
+            digest.update(host(array).tobytes())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Some draws of a plan: what is asked for them, and what their answers weigh."""
+
+    plan: Plan
+    index: int
+    draws: Draws
+
+    @property
+    def count(self) -> int:
+        return int(self.draws.alpha.shape[0])
+
+    @property
+    def rows(self) -> int:
+        return self.count * self.plan.search.rows
+
+    def first(self, count: int) -> "Chunk":
+        """The first `count` draws of this chunk (all of them where it has no more)."""
+        if count >= self.count:
+            return self
+        draws = Draws(self.draws.alpha[:count], self.draws.noise[:count, ...])
+        return Chunk(self.plan, self.index, draws)
+
+    def queries(self) -> Array:
+        """(rows, *shape), the rows of a draw beside each other, clipped to the bounds."""
+        plan = self.plan
+        queries = plan.search.queries(self.draws, plan.explicand, plan.baseline)
+        xp = namespace(queries)
+        shape: Shape = tuple(plan.explicand.shape)
+        queries = xp.reshape(queries, (self.rows, *shape))
+        if plan.bounds is not None:
+            queries = xp.minimum(xp.maximum(queries, plan.bounds[0]), plan.bounds[1])
+        return queries if plan.dtype is None else xp.astype(queries, plan.dtype, copy=False)
+
+    def weights(self) -> Array:
+        """(draws, features): what the answer to the first query of each draw weighs."""
+        plan = self.plan
+        return plan.features.total(plan.search.weights(self.draws, plan.explicand, plan.baseline))

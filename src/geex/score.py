@@ -1,0 +1,111 @@
+"""The score estimator: values are means of answers times weights.
+
+    ξ = 1/n Σ_i d_i w_i,   d_i = (f(z_i) − f(z̃_i))/2 for a mirrored pair,  f(z_i) for a single query
+
+Independent units are the draws, or the blocks of orthogonal draws. Two units that follow each other stand in
+neighbouring strata of α, so that half the squared difference of their terms estimates a unit's own variance:
+
+    Var[Σ_i t_i] ≈ Σ_couples (t_{2c} − t_{2c+1})²
+
+Sums run in float64, chunk by chunk, so they do not depend on the batch.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import sqrt
+
+from geex.arrays import Array, namespace
+from geex.outputs import Score, scored
+from geex.plan import Chunk
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Sums over draws for k outputs and p features: mergeable with +.
+
+    total (k, p) Σ t;  spread (k, p) Σ_couples (t − t')²;  sum_spread (k,) the same for t summed over features;
+    draws, and how many of them are in couples.
+    """
+
+    total: Array
+    spread: Array
+    sum_spread: Array
+    draws: int
+    coupled: int
+
+    def __add__(self, other: "Moments") -> "Moments":
+        return Moments(
+            self.total + other.total,
+            self.spread + other.spread,
+            self.sum_spread + other.sum_spread,
+            self.draws + other.draws,
+            self.coupled + other.coupled,
+        )
+
+    @property
+    def values(self) -> Array:
+        """ξ (k, p)."""
+        return self.total / self.draws
+
+    @property
+    def stderr(self) -> Array:
+        """Standard error of every value (k, p); NaN where there is no couple of units."""
+        return self._deviation(self.spread)
+
+    @property
+    def sum_stderr(self) -> Array:
+        """Standard error of Σ_k ξ_k (k,)."""
+        return self._deviation(self.sum_spread)
+
+    def _deviation(self, spread: Array) -> Array:
+        if not self.coupled:
+            return spread * float("nan")
+        return namespace(spread).sqrt(spread) / sqrt(self.draws * self.coupled)
+
+
+def moments(chunk: Chunk, answers: Array, targets: list[int], score: Score) -> Moments:
+    """The sums of one chunk, from its answers (rows, k)."""
+    search = chunk.plan.search
+    xp = namespace(answers)
+    outputs = scored(answers, score)[:, targets]
+    outputs = xp.reshape(outputs, (chunk.count, search.rows, len(targets)))
+    contrast = (outputs[:, 0, :] - outputs[:, 1, :]) / 2 if search.mirror else outputs[:, 0, :]
+    weights = chunk.weights()
+    sums = xp.sum(weights, axis=1, dtype=xp.float64)
+    rows = [_output(contrast[:, j], weights, sums, search.block) for j in range(len(targets))]
+    units = chunk.count // search.block
+    return Moments(
+        xp.stack([total for total, _, _ in rows]),
+        xp.stack([spread for _, spread, _ in rows]),
+        xp.stack([sum_spread for _, _, sum_spread in rows]),
+        chunk.count,
+        units // 2 * 2 * search.block,
+    )
+
+
+def _output(contrast: Array, weights: Array, sums: Array, block: int) -> tuple[Array, Array, Array]:
+    """Σ t (p,), Σ_couples (t − t')² (p,) and () for one output."""
+    xp = namespace(weights)
+    terms = xp.astype(contrast, weights.dtype, copy=False)[:, None] * weights
+    total = xp.sum(terms, axis=0, dtype=xp.float64)
+    spread = xp.sum(_couples(terms, block) ** 2, axis=0, dtype=xp.float64)
+    return total, spread, xp.sum(_couples((contrast * sums)[:, None], block) ** 2)
+
+
+def _couples(terms: Array, block: int) -> Array:
+    """Differences of units that follow each other: (couples, p)."""
+    if block > 1:
+        xp = namespace(terms)
+        whole = terms.shape[0] // block * block
+        terms = xp.sum(xp.reshape(terms[:whole, :], (-1, block, terms.shape[1])), axis=1)
+    even = terms.shape[0] // 2 * 2
+    return terms[0:even:2, :] - terms[1:even:2, :]
+
+
+def estimate(answered: Iterable[tuple[Chunk, Array]], targets: list[int], score: Score) -> Moments:
+    """The sums of a whole run, in the order of its chunks."""
+    parts = (moments(chunk, answers, targets, score) for chunk, answers in answered)
+    result = next(parts)
+    for part in parts:
+        result = result + part
+    return result

@@ -1,0 +1,152 @@
+"""Search by location families: queries around the path, and the weights of their answers.
+
+    z = x(α) ± ε,   w = −(x − x̊) ∘ ∇_ε log π(ε),   ξ = E[f(z) w]
+
+A draw is one noise vector ε with its α. It is asked as a mirrored pair, x(α) + ε and x(α) − ε, or alone. What
+is drawn does not depend on explicand or baseline, so one set of draws serves any of them.
+
+A family is the noise at deviation 1 and its score. A fourth one is these two methods:
+
+    @dataclass(frozen=True)
+    class Student:
+        def draw(self, stream, shape): ...
+        def score(self, noise): ...          # −d/dε log π(ε)
+"""
+
+from dataclasses import dataclass
+from math import pi, prod, sqrt
+from typing import Protocol
+
+from geex.arrays import Array, Shape, Stream, like, namespace
+from geex.path import Positions, on_path
+from geex.smooth import Kernel, room, smooth
+
+
+class Family(Protocol):
+    """A symmetric density of mean 0 and deviation 1, independent over elements."""
+
+    def draw(self, stream: Stream, shape: Shape) -> Array:
+        """Independent noise."""
+        ...
+
+    def score(self, noise: Array) -> Array:
+        """−d/dε log π(ε)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """π(ε) ∝ exp(−ε²/2); score ε."""
+
+    def draw(self, stream: Stream, shape: Shape) -> Array:
+        return stream.normal(shape)
+
+    def score(self, noise: Array) -> Array:
+        return noise
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """π(ε) ∝ exp(−√2 |ε|); score √2 sign(ε)."""
+
+    def draw(self, stream: Stream, shape: Shape) -> Array:
+        u = stream.uniform(shape)
+        xp = namespace(u)
+        tail = xp.log(2 * xp.minimum(u, 1 - u))
+        return xp.where(u < 0.5, tail, -tail) / sqrt(2)
+
+    def score(self, noise: Array) -> Array:
+        return sqrt(2) * namespace(noise).sign(noise)
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """π(ε) ∝ sech²(ε/2s) with s = √3/π; score tanh(ε/2s)/s."""
+
+    def draw(self, stream: Stream, shape: Shape) -> Array:
+        u = stream.uniform(shape)
+        xp = namespace(u)
+        return (xp.log(u) - xp.log1p(-u)) * (sqrt(3) / pi)
+
+    def score(self, noise: Array) -> Array:
+        s = sqrt(3) / pi
+        return namespace(noise).tanh(noise / (2 * s)) / s
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Draws of a chunk: α (u,) and noise at deviation 1 (u, *shape), axes that share noise having length 1."""
+
+    alpha: Array
+    noise: Array
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How a run draws noise and turns it into queries and weights.
+
+    block: draws that are orthogonal to each other; 1 is independent draws. A block is one independent unit.
+    smooth: the filter of mask smoothing and the axes that it runs along.
+    shared: the axis along which noise is shared.
+    path: whether weights carry x − x̊ (a path method) or not (a gradient).
+    still: whether elements with x = x̊ are left unperturbed.
+    """
+
+    family: Family
+    sigma: float
+    positions: Positions
+    mirror: bool = True
+    block: int = 1
+    smooth: tuple[Kernel, tuple[int, ...]] | None = None
+    shared: int | None = None
+    path: bool = True
+    still: bool = False
+
+    @property
+    def rows(self) -> int:
+        """Queries of one draw."""
+        return 2 if self.mirror else 1
+
+    def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
+        """The draws of a chunk, `count` in every chunk: a function of (self, seed, chunk) and the shape of x alone."""
+        shape = list(explicand.shape)
+        if self.shared is not None:
+            shape[self.shared] = 1
+        alpha = self.positions.alpha(seed, chunk * count, count)
+        noise = self._noise(Stream(seed, (1, chunk), explicand), count, tuple(shape))
+        return Draws(like(alpha, explicand), noise)
+
+    def _noise(self, stream: Stream, count: int, shape: Shape) -> Array:
+        if self.block > 1:
+            return orthogonal(self.family.draw(stream, (count, *shape)), self.block)
+        if self.smooth is not None:
+            kernel, axes = self.smooth
+            noise = self.family.draw(stream, (count, *room(shape, axes, kernel)))
+            return smooth(noise, tuple(axis + 1 for axis in axes), kernel)
+        return self.family.draw(stream, (count, *shape))
+
+    def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
+        """z: (u, rows, *shape)."""
+        points = on_path(explicand, baseline, draws.alpha)
+        noise = self.sigma * draws.noise
+        if self.still:
+            noise = noise * namespace(points).astype(explicand != baseline, points.dtype)
+        if not self.mirror:
+            return (points + noise)[:, None, ...]
+        return namespace(points).stack([points + noise, points - noise], axis=1)
+
+    def weights(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
+        """w of every element for z = x(α) + ε: (u, *shape). Its mirror has −w."""
+        xp = namespace(explicand)
+        reach = explicand - baseline if self.path else xp.ones_like(explicand)
+        return self.family.score(draws.noise) * (reach / self.sigma)
+
+
+def orthogonal(noise: Array, block: int) -> Array:
+    """Gaussian noise (u, *shape) made orthogonal in blocks of `block` rows, each row keeping its own length."""
+    xp = namespace(noise)
+    rows = xp.reshape(noise, (-1, block, prod(noise.shape[1:])))
+    lengths = xp.linalg.vector_norm(rows, axis=2, keepdims=True)
+    directions, triangle = xp.linalg.qr(xp.matrix_transpose(rows))
+    signs = xp.sign(xp.linalg.diagonal(triangle))[:, None, :]
+    return xp.reshape(xp.matrix_transpose(directions * signs) * lengths, noise.shape)

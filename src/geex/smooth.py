@@ -1,0 +1,75 @@
+"""Gaussian filters on the image axes: mask smoothing and the blurred baseline.
+
+    ε = (w / ‖w‖_F) * ε̂        (mask smoothing: the noise keeps its deviation, neighbours become alike)
+
+The filter is separable. It is applied with room at the border, so that amplitude is the same everywhere.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from geex.arrays import Array, Shape, namespace
+from geex.errors import MethodError
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A Gaussian filter: odd `size` in pixels and deviation `sigma`."""
+
+    size: int
+    sigma: float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1 or self.size % 2 == 0:
+            raise MethodError(f"a filter's kernel size is {self.size!r}; wanted an odd whole number such as 5.")
+        if not self.sigma > 0 or not np.isfinite(self.sigma):
+            raise MethodError(f"a filter's sigma is {self.sigma!r}; wanted a positive number such as 0.7.")
+
+    def taps(self) -> np.ndarray:
+        """The 1-d filter, with sum 1."""
+        offset = np.arange(self.size) - self.size // 2
+        taps = np.exp(-0.5 * (offset / self.sigma) ** 2)
+        return np.asarray(taps / taps.sum())
+
+    def check(self, shape: Shape, axes: tuple[int, ...]) -> None:
+        """The filter must not be larger than the image."""
+        small = min(shape[axis] for axis in axes)
+        if self.size > small:
+            raise MethodError(
+                f"the filter's kernel of {self.size} pixels is larger than the image, whose axes {axes} of shape "
+                f"{shape} have {small} at the least; take a kernel of at most {small - 1 + small % 2}."
+            )
+
+
+def room(shape: Shape, axes: tuple[int, ...], kernel: Kernel) -> Shape:
+    """The shape of noise that is `shape` after `smooth`."""
+    return tuple(n + kernel.size - 1 if axis in axes else n for axis, n in enumerate(shape))
+
+
+def smooth(noise: Array, axes: tuple[int, ...], kernel: Kernel) -> Array:
+    """(w/‖w‖_F) * noise along `axes`, where the filter fits: smaller by size − 1 along each."""
+    taps = kernel.taps()
+    return _filter(noise, axes, taps / np.linalg.norm(taps))
+
+
+def blurred(image: Array, axes: tuple[int, ...], kernel: Kernel) -> Array:
+    """w * image along `axes`, the image mirrored at its border."""
+    xp = namespace(image)
+    margin = kernel.size // 2
+    for axis in axes:
+        n = image.shape[axis]
+        mirrored = np.concatenate([np.arange(margin, 0, -1), np.arange(n), np.arange(n - 2, n - 2 - margin, -1)])
+        image = xp.take(image, xp.asarray(mirrored), axis=axis)
+    return _filter(image, axes, kernel.taps())
+
+
+def _filter(array: Array, axes: tuple[int, ...], taps: np.ndarray) -> Array:
+    for axis in axes:
+        length = array.shape[axis] - len(taps) + 1
+        windows = [(slice(None),) * axis + (slice(i, i + length),) for i in range(len(taps))]
+        total = float(taps[0]) * array[windows[0]]
+        for tap, window in zip(taps[1:], windows[1:], strict=True):
+            total += float(tap) * array[window]
+        array = total
+    return array
