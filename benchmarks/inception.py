@@ -76,7 +76,9 @@ class Inception(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         if x.ndim != 4 or x.shape[1:] != (3, SIZE, SIZE):
-            raise ValueError(f"got an input of shape {tuple(x.shape)}, wanted (n, 3, {SIZE}, {SIZE}): resize it")
+            raise ValueError(
+                f"got an input of shape {tuple(x.shape)}, wanted (n, 3, {SIZE}, {SIZE}): resize it"
+            )
         values = {self.ops[0].inputs[0]: x}
         for op, spent in zip(self.ops, self.spent, strict=True):
             values[op.output] = self.layers[op.name](*[values[tensor] for tensor in op.inputs])
@@ -164,7 +166,9 @@ def _layer(op: Op, arrays: Arrays) -> nn.Module:
 def _convolution(op: Op, window: dict, arrays: Arrays) -> nn.Conv2d:
     weight = (arrays[f"weight{op.output}"].astype(np.float32) - op.zero_point) * np.float32(op.scale)
     bias = arrays[f"bias{op.output}"] * np.float64(op.bias_scale)
-    layer = nn.utils.skip_init(nn.Conv2d, weight.shape[3], weight.shape[0], **window)  # draws nothing at random
+    layer = nn.utils.skip_init(
+        nn.Conv2d, weight.shape[3], weight.shape[0], **window
+    )  # draws nothing at random
     layer.weight.data = torch.from_numpy(weight).permute(0, 3, 1, 2)  # (out, h, w, in) -> (out, in, h, w)
     layer.bias.data = torch.from_numpy(bias.astype(np.float32))
     return layer
@@ -196,7 +200,9 @@ def _parse(path: Path) -> tuple[list[Op], Arrays]:
         if kind == "CONCATENATION":
             return Op(kind, label, inputs, output)
         if kind == "RESHAPE":
-            return Op(kind, label, inputs[:1], output, shape=graph.Tensors(output).ShapeAsNumpy()[1:].tolist())
+            return Op(
+                kind, label, inputs[:1], output, shape=graph.Tensors(output).ShapeAsNumpy()[1:].tolist()
+            )
         options = tflite.Conv2DOptions() if kind == "CONV_2D" else tflite.Pool2DOptions()
         options.Init(node.BuiltinOptions().Bytes, node.BuiltinOptions().Pos)
         stride = (options.StrideH(), options.StrideW())

@@ -16,8 +16,21 @@ from geex.errors import ExplicandError
 Array = Any
 Shape = tuple[int, ...]
 
-__all__ = ["Array", "Shape", "Stream", "as_explicand", "device", "gradient_free", "host", "is_real", "like",
-           "library", "namespace", "segment_sum", "working"]
+__all__ = [
+    "Array",
+    "Shape",
+    "Stream",
+    "as_explicand",
+    "device",
+    "gradient_free",
+    "host",
+    "is_real",
+    "library",
+    "like",
+    "namespace",
+    "segment_sum",
+    "working",
+]
 
 
 def namespace(array: Array) -> Any:

@@ -25,7 +25,7 @@ MOST_ROWS = 512
 
 def default_batch(explicand: Array) -> int:
     """As many rows as 32 MB hold, 512 at most."""
-    return max(1, min(MOST_ROWS, BATCH_BYTES // (prod(explicand.shape) * explicand.itemsize)))
+    return max(1, min(MOST_ROWS, int(BATCH_BYTES // (prod(explicand.shape) * explicand.itemsize))))
 
 
 class Asker:
@@ -98,7 +98,9 @@ class Asker:
         try:
             array = answer if is_array_api_obj(answer) else np.asarray(answer)
         except ValueError as error:
-            raise AnswerError(f"the model answered a {type(answer).__name__} that is no array ({error}); {wanted}.") from None
+            raise AnswerError(
+                f"the model answered a {type(answer).__name__} that is no array ({error}); {wanted}."
+            ) from None
         if not is_real(array):
             raise AnswerError(
                 f"the model answered a {type(answer).__name__} of type {array.dtype}; {wanted}. "
@@ -125,13 +127,12 @@ class Asker:
         if bool(xp.all(finite)):
             return
         row, output = (int(i) for i in np.argwhere(~host(finite))[0])
-        error = AnswerError(
+        raise AnswerError(
             f"the model answered {float(answers[row, output])} for output {output} of query {start + row}; wanted finite "
             "numbers. The query is on this error as `.query`; geex.explain(..., bounds=(low, high)) keeps queries "
-            "inside the valid range."
+            "inside the valid range.",
+            query=queries[row, ...],
         )
-        error.query = queries[row, ...]
-        raise error
 
 
 class _Blocks:

@@ -1,21 +1,23 @@
 """Everything geex raises.
 
-    GeexError
-    ├── InputError(ValueError)        what was handed to explain
-    │   ├── ExplicandError            x
-    │   ├── BaselineError             the baseline
-    │   ├── TargetError               the target
-    │   ├── BoundsError               the bounds
-    │   ├── FeaturesError             the features
-    │   └── BudgetError               queries, batch
-    ├── MethodError(ValueError)       a method's own settings
-    ├── ModelError(RuntimeError)      what the model did
-    │   ├── ModelRaised               it raised; its own error is the cause
-    │   └── AnswerError               it answered something that cannot be used
-    └── FileError(ValueError)         a saved explanation that cannot be read
+GeexError
+├── InputError(ValueError)        what was handed to explain
+│   ├── ExplicandError            x
+│   ├── BaselineError             the baseline
+│   ├── TargetError               the target
+│   ├── BoundsError               the bounds
+│   ├── FeaturesError             the features
+│   └── BudgetError               queries, batch
+├── MethodError(ValueError)       a method's own settings
+├── ModelError(RuntimeError)      what the model did
+│   ├── ModelRaised               it raised; its own error is the cause
+│   └── AnswerError               it answered something that cannot be used
+└── FileError(ValueError)         a saved explanation that cannot be read
 
-    LittleToExplain(UserWarning)      f(x) is hardly different from f(x̊)
+LittleToExplain(UserWarning)      f(x) is hardly different from f(x̊)
 """
+
+from typing import Any
 
 
 class GeexError(Exception):
@@ -63,7 +65,11 @@ class ModelRaised(ModelError):
 
 
 class AnswerError(ModelError):
-    """The model answered something that cannot be used."""
+    """The model answered something that cannot be used. `query` is the row that caused it, where one did."""
+
+    def __init__(self, message: str, query: Any = None) -> None:
+        super().__init__(message)
+        self.query = query
 
 
 class FileError(GeexError, ValueError):

@@ -13,11 +13,10 @@ from geex.baseline import Baseline
 from geex.errors import ExplicandError, InputError, LittleToExplain
 from geex.explanation import Explanation, completed
 from geex.features import Features
-from geex.methods import Method, draws_for
+from geex.methods import Estimate, Method
 from geex.outputs import Score, Target, chosen, scored
 from geex.plan import Chunk, Masks, Plan
-from geex.score import Moments
-from geex.score import estimate as estimate_score
+from geex.score import Answered
 from geex.task import Task, prepare
 
 LITTLE = 0.01
@@ -119,8 +118,12 @@ def estimate(
     task.features.check(tuple(task.explicand.shape))
     plans = [replace(plan, features=task.features) for plan in record.plans]
     targets, several = chosen(target, scored(record.ends[:1, :], task.score)[0, :])
-    parts = [estimate_score(_stored(p, a), targets, task.score) for p, a in zip(plans, record.answers, strict=True)]
-    return _explanation(replace(record, task=task, plans=plans), parts, targets, several)
+    record = replace(record, task=task, plans=plans)
+    parts = [
+        _part(record.task, p, _stored(p, a), record.ends, i, targets)
+        for i, (p, a) in enumerate(zip(plans, record.answers, strict=True))
+    ]
+    return _explanation(record, parts, targets, several)
 
 
 def _explain(model: Model, task: Task, masks: Masks) -> Explanation:
@@ -134,9 +137,10 @@ def _explain(model: Model, task: Task, masks: Masks) -> Explanation:
         targets, several = chosen(task.target, output[0, :])
         _warn_if_little(output, targets)
         parts, answers = [], []
-        for plan, count in zip(plans, draws, strict=True):
-            heard: list[Array] = []
-            parts.append(estimate_score(_listen(asker.chunks(plan.chunks(count)), heard), targets, task.score))
+        for part, (plan, count) in enumerate(zip(plans, draws, strict=True)):
+            heard = [ends[:0, :]]
+            answered = _listen(asker.chunks(plan.chunks(count)), heard)
+            parts.append(_part(task, plan, answered, ends, part, targets))
             answers.append(xp.concat(heard, axis=0))
         asked = asker.asked
     return _explanation(Record(task, plans, ends, answers, asked), parts, targets, several)
@@ -149,10 +153,18 @@ def _plans(task: Task, masks: Masks) -> tuple[list[Plan], list[int]]:
     plans, draws = [], []
     for part, baseline in enumerate(task.baselines):
         search = task.method.search(task.explicand, baseline, task.features, max(rows, 0))
-        seed = task.seed if part == 0 else int(np.random.SeedSequence(task.seed, spawn_key=(2, part)).generate_state(1)[0])
+        seed = (
+            task.seed if part == 0 else int(np.random.SeedSequence(task.seed, spawn_key=(2, part)).generate_state(1)[0])
+        )
         plans.append(Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, masks))
-        draws.append(draws_for(search, rows, 2))
+        draws.append(search.afford(rows))
     return plans, draws
+
+
+def _part(task: Task, plan: Plan, answered: Answered, ends: Array, part: int, targets: list[int]) -> Estimate:
+    """The estimate for one baseline."""
+    pair = namespace(ends).concat([ends[:1, :], ends[part + 1 : part + 2, :]], axis=0)
+    return task.method.estimate(plan, answered, pair, targets, task.score)
 
 
 def _listen(answered: Iterator[tuple[Chunk, Array]], heard: list[Array]) -> Iterator[tuple[Chunk, Array]]:
@@ -183,7 +195,7 @@ def _warn_if_little(output: Array, targets: list[int]) -> None:
         )
 
 
-def _explanation(record: Record, parts: list[Moments], targets: list[int], several: bool) -> Explanation:
+def _explanation(record: Record, parts: list[Estimate], targets: list[int], several: bool) -> Explanation:
     """Averages the parts (one for each baseline) and says what they are."""
     task, plans = record.task, record.plans
     xp = namespace(task.explicand)
@@ -220,7 +232,7 @@ def _config(task: Task, plans: list[Plan]) -> dict[str, Any]:
 
     return {
         "method": repr(task.method),
-        "sigma": plans[0].search.sigma,
+        "sigma": getattr(plans[0].search, "sigma", None),
         "features": repr(task.features),
         "score": task.score if isinstance(task.score, str) or task.score is None else repr(task.score),
         "seed": task.seed,

@@ -96,9 +96,13 @@ class Explanation:
             place = np.unravel_index(int(np.argmax(np.abs(values))), values.shape)
             top = f"largest {values[place]:+.4g} ± {stderr[place]:.2g} at {tuple(int(i) for i in place)}"
             name = f"  {target}: " if several else "  "
-            accounts.append(f"{name}f(x) {output:.4g} = f(x̊) {base:.4g} + Σ {values.sum():.4g} + gap {gap:.2g} ± {error:.2g}; {top}")
+            accounts.append(
+                f"{name}f(x) {output:.4g} = f(x̊) {base:.4g} + Σ {values.sum():.4g} + gap {gap:.2g} ± {error:.2g}; {top}"
+            )
         shown = 5
-        return accounts if len(accounts) <= shown else [*accounts[:shown], f"  … and {len(accounts) - shown} more outputs"]
+        return (
+            accounts if len(accounts) <= shown else [*accounts[:shown], f"  … and {len(accounts) - shown} more outputs"]
+        )
 
 
 _ARRAYS = ("values", "stderr", "base_value", "output", "gap", "gap_stderr")

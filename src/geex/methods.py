@@ -1,39 +1,72 @@
 """Methods as data: what is drawn, where on the path, and what the values then estimate.
 
-    GEEX          ξ = (x−x̊)/n*  ∘ Σ_{ε, α~U[0,1]} f(x(α) + ε) ∇ log π(ε)         the paper's method
-    Interpolated  ξ = (x−x̊)/(n s) ∘ Σ_j Σ_i f(x(j/s) + ε_i) ∇ log π(ε_i)         the paper's first form
-    GE            η = 1/n Σ_i f(x + ε_i) ∇ log π(ε_i)                           the gradient estimator alone
+GEEX          ξ = (x−x̊)/n*  ∘ Σ_{ε, α~U[0,1]} f(x(α) + ε) ∇ log π(ε)         the paper's method
+Interpolated  ξ = (x−x̊)/(n s) ∘ Σ_j Σ_i f(x(j/s) + ε_i) ∇ log π(ε_i)         the paper's first form
+GE            η = 1/n Σ_i f(x + ε_i) ∇ log π(ε_i)                           the gradient estimator alone
 """
 
 from dataclasses import dataclass, field
 from math import isfinite, prod
-from typing import Protocol
+from typing import Any, Protocol
 
 from geex.arrays import Array, namespace
-from geex.errors import BudgetError, MethodError
+from geex.errors import MethodError
 from geex.features import Features, image_axes
+from geex.outputs import Score
 from geex.path import Dense, Fixed, Positions, Steps
-from geex.search import Family, Gaussian, Noise
+from geex.plan import Plan
+from geex.score import Answered, estimate
+from geex.search import Family, Gaussian, Noise, Search
 from geex.smooth import Kernel
 
 FEWEST_BLOCKS = 30
 BLOCK_ELEMENTS = 2**24
 
 
-class Method(Protocol):
-    """Decides the search for one explicand and baseline, and says in words what its values estimate."""
+class Estimate(Protocol):
+    """Values and their uncertainty for k outputs and p features."""
 
-    def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Noise:
+    @property
+    def values(self) -> Array:
+        """(k, p)."""
+        ...
+
+    @property
+    def stderr(self) -> Array:
+        """(k, p); NaN where the method has none."""
+        ...
+
+    @property
+    def sum_stderr(self) -> Array:
+        """Standard error of the values' sum (k,)."""
+        ...
+
+
+class Method(Protocol):
+    """Decides the search for one explicand and baseline, turns answers into values, and says what they estimate."""
+
+    def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
         """The search, given that `rows` queries may be asked."""
         ...
 
-    def estimand(self, search: Noise) -> str:
+    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Estimate:
+        """Values of the outputs `targets`. `ends` (2, k) are the raw answers for x and the baseline."""
+        ...
+
+    def estimand(self, search: Any) -> str:
         """What the values estimate, and whether they add up."""
         ...
 
 
+class _ByScore:
+    """Methods whose values are means of answers times weights."""
+
+    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Estimate:
+        return estimate(answered, targets, score)
+
+
 @dataclass(frozen=True)
-class GEEX:
+class GEEX(_ByScore):
     """The paper's method: single-sample gradient estimates, dense on the path from baseline to explicand.
 
     sigma: standard deviation of the noise. None: half the deviation of the explicand's elements.
@@ -67,14 +100,14 @@ class GEEX:
         elements = prod(n for axis, n in enumerate(explicand.shape) if axis != self.shared)
         draws = rows // (2 if self.mirror else 1)
         block = min(elements, draws // FEWEST_BLOCKS, BLOCK_ELEMENTS // (4 * prod(explicand.shape)))
-        return max(1, block // 2 * 2)
+        return max(1, int(block) // 2 * 2)
 
     def estimand(self, search: Noise) -> str:
         return _blurred_path(search, "the path integral from the baseline to x of the gradient")
 
 
 @dataclass(frozen=True)
-class Interpolated:
+class Interpolated(_ByScore):
     """The paper's first form: gradient estimates at s steps j/s of the path, equally many draws at each.
 
     steps: s. Draws come in rounds of two at every step. The other settings are those of `GEEX`.
@@ -102,7 +135,7 @@ class Interpolated:
 
 
 @dataclass(frozen=True)
-class GE:
+class GE(_ByScore):
     """The gradient estimator at the explicand. Its values are slopes: they do not add up to anything."""
 
     sigma: float | None = None
@@ -120,19 +153,6 @@ class GE:
 
     def estimand(self, search: Noise) -> str:
         return f"The gradient at x of {_blurred_model(search)}. Slopes do not add up to f(x) − f(x̊)."
-
-
-def draws_for(search: Noise, rows: int, spent: int) -> int:
-    """How many draws `rows` queries pay for, in whole rounds where the method asks whole rounds only."""
-    whole = search.positions.round if isinstance(search.positions, Steps) else 1
-    least = max(2 * search.block, whole)
-    draws = rows // search.rows // whole * whole
-    if draws < least:
-        raise BudgetError(
-            f"{rows + spent} queries were given (for each baseline) and this method needs at least "
-            f"{least * search.rows + spent}: {spent} for f(x) and f(x̊), and {least} draws of {search.rows}."
-        )
-    return draws
 
 
 def _noise(
@@ -183,11 +203,17 @@ def _blurred_path(search: Noise, integral: str) -> str:
 
 def _check(method: GEEX | Interpolated | GE) -> None:
     sigma = method.sigma
-    if sigma is not None and (isinstance(sigma, bool) or not isinstance(sigma, int | float) or not 0 < sigma or not isfinite(sigma)):
-        raise MethodError(f"sigma is {sigma!r}; wanted a positive number, the standard deviation of the noise, or None.")
+    if sigma is not None and (
+        isinstance(sigma, bool) or not isinstance(sigma, int | float) or not sigma > 0 or not isfinite(sigma)
+    ):
+        raise MethodError(
+            f"sigma is {sigma!r}; wanted a positive number, the standard deviation of the noise, or None."
+        )
     gaussian = isinstance(method.family, Gaussian)
     if not hasattr(method.family, "draw") or not hasattr(method.family, "score"):
-        raise MethodError(f"family is {method.family!r}; wanted geex.Gaussian(), Laplace(), Logistic() or one of your own.")
+        raise MethodError(
+            f"family is {method.family!r}; wanted geex.Gaussian(), Laplace(), Logistic() or one of your own."
+        )
     if method.smooth is not None:
         if not isinstance(method.smooth, tuple | list) or len(method.smooth) != 2:
             raise MethodError(f"smooth is {method.smooth!r}; wanted (kernel, deviation) such as (5, 0.7), or None.")

@@ -3,7 +3,7 @@
 Both act on stored answers (n, k), so either can be changed without a query.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from geex.arrays import Array, is_real, like, namespace
@@ -49,7 +49,9 @@ SCORES: dict[str, Callable[[Array], Array]] = {"softmax": softmax, "log_odds": l
 def check_score(score: Score) -> None:
     """Raises InputError where `score` is none of the known names and cannot be called."""
     if score is not None and not callable(score) and (not isinstance(score, str) or score not in SCORES):
-        raise InputError(f"score is {score!r}; wanted None, {', '.join(map(repr, SCORES))} or a callable (n, k) -> (n, k).")
+        raise InputError(
+            f"score is {score!r}; wanted None, {', '.join(map(repr, SCORES))} or a callable (n, k) -> (n, k)."
+        )
 
 
 def scored(answers: Array, score: Score) -> Array:
@@ -82,7 +84,7 @@ def chosen(target: Target, output: Array) -> tuple[list[int], bool]:
             raise TargetError(f"target is {target!r}; wanted a whole number, a list of them, 'all' or None.")
         return list(range(k)), True
     several = not _whole(target)
-    entries = list(target) if several and hasattr(target, "__iter__") else [target]
+    entries: list[Any] = list(target) if isinstance(target, Iterable) else [target]
     if not entries:
         raise TargetError("target is an empty list; wanted one or more outputs.")
     for entry in entries:
@@ -93,7 +95,7 @@ def chosen(target: Target, output: Array) -> tuple[list[int], bool]:
     return [int(entry) % k for entry in entries], several
 
 
-def check_target(target: Target) -> None:
+def check_target(target: Any) -> None:
     """Raises TargetError for what names no output of any model."""
     if target is None or target == "all" or _whole(target):
         return

@@ -13,7 +13,7 @@ from math import prod
 
 from geex.arrays import Array, Shape, host, library, namespace
 from geex.features import Features
-from geex.search import Draws, Noise
+from geex.search import Draws, Search
 
 CHUNK_ELEMENTS = 2**22
 MOST_DRAWS = 256
@@ -27,7 +27,7 @@ class Masks:
     kept: dict[tuple[object, ...], Draws] = field(default_factory=dict, repr=False)
     size: int = 0
 
-    def draws(self, search: Noise, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
+    def draws(self, search: Search, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
         key = (search, seed, chunk, count, tuple(explicand.shape), explicand.dtype, library(explicand))
         if key in self.kept:
             return self.kept[key]
@@ -45,7 +45,7 @@ class Plan:
 
     explicand: Array
     baseline: Array
-    search: Noise
+    search: Search
     features: Features
     seed: int = 0
     bounds: tuple[Array, Array] | None = None
@@ -58,8 +58,8 @@ class Plan:
         most = CHUNK_ELEMENTS // (self.search.rows * prod(self.explicand.shape))
         if self.search.block > 1:
             couple = 2 * self.search.block
-            return couple * max(1, min(most, MOST_DRAWS) // couple)
-        return int(2 ** max(1, min(most, MOST_DRAWS).bit_length() - 1))
+            return couple * max(1, int(min(most, MOST_DRAWS)) // couple)
+        return 1 << max(1, int(min(most, MOST_DRAWS)).bit_length() - 1)
 
     @property
     def rows_per_chunk(self) -> int:
@@ -124,4 +124,4 @@ class Chunk:
     def weights(self) -> Array:
         """(draws, features): what the answer to the first query of each draw weighs."""
         plan = self.plan
-        return plan.features.total(plan.search.weights(self.draws, plan.explicand, plan.baseline))
+        return plan.search.weights(self.draws, plan.explicand, plan.baseline, plan.features)

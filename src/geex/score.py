@@ -18,6 +18,8 @@ from geex.arrays import Array, namespace
 from geex.outputs import Score, scored
 from geex.plan import Chunk
 
+Answered = Iterable[tuple[Chunk, Array]]
+
 
 @dataclass(frozen=True, eq=False)
 class Moments:
@@ -69,7 +71,7 @@ def moments(chunk: Chunk, answers: Array, targets: list[int], score: Score) -> M
     xp = namespace(answers)
     outputs = scored(answers, score)[:, targets]
     outputs = xp.reshape(outputs, (chunk.count, search.rows, len(targets)))
-    contrast = (outputs[:, 0, :] - outputs[:, 1, :]) / 2 if search.mirror else outputs[:, 0, :]
+    contrast = (outputs[:, 0, :] - outputs[:, 1, :]) / 2 if search.rows == 2 else outputs[:, 0, :]
     weights = chunk.weights()
     sums = xp.sum(weights, axis=1, dtype=xp.float64)
     rows = [_output(contrast[:, j], weights, sums, search.block) for j in range(len(targets))]
@@ -102,7 +104,7 @@ def _couples(terms: Array, block: int) -> Array:
     return terms[0:even:2, :] - terms[1:even:2, :]
 
 
-def estimate(answered: Iterable[tuple[Chunk, Array]], targets: list[int], score: Score) -> Moments:
+def estimate(answered: Answered, targets: list[int], score: Score) -> Moments:
     """The sums of a whole run, in the order of its chunks."""
     parts = (moments(chunk, answers, targets, score) for chunk, answers in answered)
     result = next(parts)

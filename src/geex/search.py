@@ -1,4 +1,6 @@
-"""Search by location families: queries around the path, and the weights of their answers.
+"""What is drawn, and how a draw becomes queries and the weights of their answers.
+
+Search by location families:
 
     z = x(α) ± ε,   w = −(x − x̊) ∘ ∇_ε log π(ε),   ξ = E[f(z) w]
 
@@ -18,8 +20,36 @@ from math import pi, prod, sqrt
 from typing import Protocol
 
 from geex.arrays import Array, Shape, Stream, like, namespace
-from geex.path import Positions, on_path
+from geex.errors import BudgetError
+from geex.features import Features
+from geex.path import Positions, Steps, on_path
 from geex.smooth import Kernel, room, smooth
+
+
+class Search(Protocol):
+    """Draws, and what they ask. A draw is asked as `rows` queries; `block` draws are one independent unit."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def block(self) -> int: ...
+
+    def afford(self, rows: int) -> int:
+        """How many draws `rows` queries pay for. Raises BudgetError where that is too few."""
+        ...
+
+    def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> "Draws":
+        """The draws of a chunk, `count` in every chunk: a function of (self, seed, chunk) and the shape of x alone."""
+        ...
+
+    def queries(self, draws: "Draws", explicand: Array, baseline: Array) -> Array:
+        """z: (u, rows, *shape)."""
+        ...
+
+    def weights(self, draws: "Draws", explicand: Array, baseline: Array, features: Features) -> Array:
+        """w (u, features) of the first query of every draw; a second query is its mirror and has −w."""
+        ...
 
 
 class Family(Protocol):
@@ -107,8 +137,19 @@ class Noise:
         """Queries of one draw."""
         return 2 if self.mirror else 1
 
+    def afford(self, rows: int) -> int:
+        """Whole rounds where the positions are steps; at least one couple of units."""
+        whole = self.positions.round if isinstance(self.positions, Steps) else 1
+        least = max(2 * self.block, whole)
+        draws = rows // self.rows // whole * whole
+        if draws < least:
+            raise BudgetError(
+                f"the budget leaves {max(rows, 0)} queries beside those for f(x) and f(x̊), and this method needs "
+                f"{least * self.rows} ({least} draws of {self.rows}) for every baseline; raise queries= accordingly."
+            )
+        return draws
+
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
-        """The draws of a chunk, `count` in every chunk: a function of (self, seed, chunk) and the shape of x alone."""
         shape = list(explicand.shape)
         if self.shared is not None:
             shape[self.shared] = 1
@@ -126,7 +167,6 @@ class Noise:
         return self.family.draw(stream, (count, *shape))
 
     def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
-        """z: (u, rows, *shape)."""
         points = on_path(explicand, baseline, draws.alpha)
         noise = self.sigma * draws.noise
         if self.still:
@@ -135,11 +175,11 @@ class Noise:
             return (points + noise)[:, None, ...]
         return namespace(points).stack([points + noise, points - noise], axis=1)
 
-    def weights(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
-        """w of every element for z = x(α) + ε: (u, *shape). Its mirror has −w."""
+    def weights(self, draws: Draws, explicand: Array, baseline: Array, features: Features) -> Array:
+        """Σ over a feature's elements of −(x − x̊) ∘ ∇ log π(ε)."""
         xp = namespace(explicand)
         reach = explicand - baseline if self.path else xp.ones_like(explicand)
-        return self.family.score(draws.noise) * (reach / self.sigma)
+        return features.total(self.family.score(draws.noise) * (reach / self.sigma))
 
 
 def orthogonal(noise: Array, block: int) -> Array:

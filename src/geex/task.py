@@ -91,7 +91,10 @@ def _bounds(bounds: tuple[Any, Any] | None, explicand: Array) -> tuple[Array, Ar
         return None
     try:
         low, high = bounds
-        pair = [np.asarray(low) if not hasattr(low, "dtype") else low, np.asarray(high) if not hasattr(high, "dtype") else high]
+        pair = [
+            np.asarray(low) if not hasattr(low, "dtype") else low,
+            np.asarray(high) if not hasattr(high, "dtype") else high,
+        ]
     except (TypeError, ValueError):
         raise BoundsError(f"bounds is {bounds!r}; wanted (lowest, highest).") from None
     if not all(map(is_real, pair)):
@@ -101,7 +104,9 @@ def _bounds(bounds: tuple[Any, Any] | None, explicand: Array) -> tuple[Array, Ar
         lowest, highest = (xp.broadcast_to(like(end, explicand), tuple(explicand.shape)) for end in pair)
     except (ValueError, RuntimeError):
         shapes = [tuple(end.shape) for end in pair]
-        raise BoundsError(f"bounds have shapes {shapes} and x has {tuple(explicand.shape)}; wanted numbers or that shape.") from None
+        raise BoundsError(
+            f"bounds have shapes {shapes} and x has {tuple(explicand.shape)}; wanted numbers or that shape."
+        ) from None
     if not bool(xp.all(lowest < highest)):
         raise BoundsError(f"bounds is {bounds!r}; wanted the lowest below the highest value everywhere.")
     if bool(xp.any((explicand < lowest) | (explicand > highest))):
