@@ -188,8 +188,8 @@ def _warn_if_little(output: Array, targets: list[int]) -> None:
     little = difference <= LITTLE * np.abs(ends).max(axis=0)
     if len(targets) == 1 and bool(little.all()):
         warnings.warn(
-            f"f(x) = {ends[0, 0]:.4g} and f(x̊) = {ends[1:, 0].mean():.4g} hardly differ, so there is little to explain; "
-            "another baseline or target may be wanted.",
+            f"f(x) = {ends[0, 0]:.4g} and f(x̊) = {ends[1:, 0].mean():.4g} hardly differ: there is little to explain, "
+            "and another baseline or target may be wanted.",
             LittleToExplain,
             stacklevel=4,
         )

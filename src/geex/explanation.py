@@ -46,15 +46,18 @@ class Explanation:
 
     def numpy(self) -> "Explanation":
         """The same with NumPy arrays, whatever library and device made it."""
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
-        return replace(self, **{k: v if isinstance(v, float) else host(v) for k, v in arrays.items()}, record=None)
+        arrays: dict[str, Any] = {}
+        for name in _ARRAYS:
+            value = getattr(self, name)
+            arrays[name] = value if isinstance(value, float) else host(value)
+        return replace(self, **arrays, record=None)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes all but the record to `path`, an .npz file with no pickle in it."""
         path = Path(path)
         plain = self.numpy()
         facts = {name: getattr(plain, name) for name in ("target", "queries", "estimand", "config")}
-        arrays = {name: np.asarray(getattr(plain, name)) for name in _ARRAYS}
+        arrays: dict[str, Any] = {name: np.asarray(getattr(plain, name)) for name in _ARRAYS}
         part = path.with_name(path.name + ".part")
         with open(part, "wb") as file:
             np.savez_compressed(file, format=np.array(FORMAT), facts=np.array(json.dumps(facts)), **arrays)
@@ -75,7 +78,9 @@ class Explanation:
             raise
         except Exception as error:
             raise FileError(f"{path} is not an explanation saved by geex ({type(error).__name__}: {error}).") from error
-        scalars = {k: float(v) if k not in ("values", "stderr") and v.ndim == 0 else v for k, v in arrays.items()}
+        scalars: dict[str, Any] = {
+            k: float(v) if k not in ("values", "stderr") and v.ndim == 0 else v for k, v in arrays.items()
+        }
         return cls(**scalars, **facts)
 
     def __repr__(self) -> str:

@@ -197,7 +197,7 @@ def _blurred_path(search: Noise, integral: str) -> str:
     if search.smooth is not None:
         return f"{text} The noise is smoothed, so gradients are mixed over neighbours and the values do not add up."
     if search.shared is not None:
-        return f"{text} Noise is shared along axis {search.shared}, so gradients are summed over it and the values do not add up."
+        return f"{text} Noise is shared along axis {search.shared}, so gradients are summed there and do not add up."
     return f"{text} They add up to J(x) − J(x̊): the gap to f(x) − f(x̊) is that blur and the noise."
 
 
