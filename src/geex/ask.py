@@ -84,7 +84,7 @@ class Asker:
         hint = ""
         if len(shape) > 1 and shape[0] == 1:
             hint = (
-                f" x has shape {shape}, and the model is asked rows of that shape: if the first axis is a batch of one, "
+                f" x has shape {shape}, and the model is asked rows of that shape: if its first axis is a batch, "
                 "explain x[0]."
             )
         return (
@@ -128,8 +128,8 @@ class Asker:
             return
         row, output = (int(i) for i in np.argwhere(~host(finite))[0])
         raise AnswerError(
-            f"the model answered {float(answers[row, output])} for output {output} of query {start + row}; wanted "
-            "finite numbers. The query is on this error as `.query`; geex.explain(..., bounds=(low, high)) keeps queries "
+            f"the model answered {float(answers[row, output])} for output {output} of query {start + row}; "
+            "wanted finite numbers. The query is on this error as `.query`; bounds=(lowest, highest) keeps queries "
             "inside the valid range.",
             query=queries[row, ...],
         )

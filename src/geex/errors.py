@@ -12,7 +12,8 @@ GeexError
 ├── ModelError(RuntimeError)      what the model did
 │   ├── ModelRaised               it raised; its own error is the cause
 │   └── AnswerError               it answered something that cannot be used
-└── FileError(ValueError)         a saved explanation that cannot be read
+├── FileError(ValueError)         a saved explanation that cannot be read
+└── MissingPackage(ImportError)   an optional package is not installed
 
 LittleToExplain(UserWarning)      f(x) is hardly different from f(x̊)
 """
@@ -74,6 +75,10 @@ class AnswerError(ModelError):
 
 class FileError(GeexError, ValueError):
     """A file is not a saved explanation."""
+
+
+class MissingPackage(GeexError, ImportError):
+    """What was asked for needs a package that is not installed; the message has the command that installs it."""
 
 
 class LittleToExplain(UserWarning):

@@ -4,6 +4,7 @@ A feature's weight is the sum of its elements' weights, Σ_{k∈g} w_k; its valu
 """
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,6 +33,10 @@ class Features(Protocol):
         """Weights of elements (u, *shape) -> weights of features (u, p)."""
         ...
 
+    def index(self, shape: Shape) -> np.ndarray:
+        """The number of every element's feature, in the shape of x: what `total` sums over."""
+        ...
+
 
 @dataclass(frozen=True)
 class Elements:
@@ -48,6 +53,9 @@ class Elements:
 
     def total(self, weights: Array) -> Array:
         return namespace(weights).reshape(weights, (weights.shape[0], -1))
+
+    def index(self, shape: Shape) -> np.ndarray:
+        return np.arange(prod(shape)).reshape(shape)
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,12 @@ class Pixels:
         xp = namespace(weights)
         axis = _axis(self.channels, weights.shape[1:])
         return xp.reshape(xp.sum(weights, axis=axis + 1), (weights.shape[0], -1))
+
+    def index(self, shape: Shape) -> np.ndarray:
+        pixels = self.shape(shape)
+        return np.broadcast_to(
+            np.expand_dims(np.arange(prod(pixels)).reshape(pixels), _axis(self.channels, shape)), shape
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +111,13 @@ class Groups:
         return (len(self.labels),)
 
     def total(self, weights: Array) -> Array:
-        labels = np.searchsorted(self.labels, self._spread(weights.shape[1:])).ravel()
+        labels = self.index(tuple(weights.shape[1:])).ravel()
         order = np.argsort(labels, kind="stable")
         flat = namespace(weights).reshape(weights, (weights.shape[0], -1))
         return segment_sum(flat, order, np.bincount(labels, minlength=len(self.labels)))
+
+    def index(self, shape: Shape) -> np.ndarray:
+        return np.asarray(np.searchsorted(self.labels, self._spread(shape)))
 
     def _spread(self, shape: Shape) -> np.ndarray:
         """The map at the full shape of the explicand."""

@@ -6,7 +6,7 @@ Both act on stored answers (n, k), so either can be changed without a query.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from geex.arrays import Array, is_real, like, namespace
+from geex.arrays import Array, host, is_real, like, namespace
 from geex.errors import AnswerError, InputError, TargetError
 
 Score = str | Callable[[Array], Array] | None
@@ -24,7 +24,7 @@ def softmax(answers: Array) -> Array:
 def log_odds(answers: Array) -> Array:
     """Probabilities p -> log p/(1 − p), p kept 1e-12 away from 0 and 1."""
     xp = namespace(answers)
-    low, high = float(xp.min(answers)), float(xp.max(answers))
+    low, high = float(host(xp.min(answers))), float(host(xp.max(answers)))
     if low < -1e-6 or high > 1 + 1e-6:
         raise AnswerError(
             f"score='log_odds' wants probabilities and the model answered between {low:.4g} and {high:.4g}; "
@@ -97,9 +97,14 @@ def chosen(target: Target, output: Array) -> tuple[list[int], bool]:
 
 def check_target(target: Any) -> None:
     """Raises TargetError for what names no output of any model."""
-    if target is None or target == "all" or _whole(target):
+    if target is None or _whole(target) or (isinstance(target, str) and target == "all"):
         return
-    if isinstance(target, str) or not hasattr(target, "__iter__") or not all(map(_whole, target)) or len(target) == 0:
+    if (
+        isinstance(target, str)
+        or not isinstance(target, Iterable)
+        or not (entries := list(target))
+        or not all(map(_whole, entries))
+    ):
         raise TargetError(f"target is {target!r}; wanted a whole number, a list of them, 'all' or None.")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geex.arrays import Array, Shape, namespace
+from geex.arrays import Array, Shape, like, namespace
 from geex.errors import MethodError
 
 
@@ -60,7 +60,7 @@ def blurred(image: Array, axes: tuple[int, ...], kernel: Kernel) -> Array:
     for axis in axes:
         n = image.shape[axis]
         mirrored = np.concatenate([np.arange(margin, 0, -1), np.arange(n), np.arange(n - 2, n - 2 - margin, -1)])
-        image = xp.take(image, xp.asarray(mirrored), axis=axis)
+        image = xp.take(image, like(mirrored, image, xp.int64), axis=axis)
     return _filter(image, axes, kernel.taps())
 
 

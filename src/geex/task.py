@@ -68,9 +68,9 @@ def prepare(
         method=method,
         target=target,
         score=score,
-        queries=QUERIES if queries is None else _whole("queries", queries, 1),
-        seed=_whole("seed", seed, 0),
-        batch=None if batch is None else _whole("batch", batch, 1),
+        queries=QUERIES if queries is None else whole("queries", queries, 1),
+        seed=whole("seed", seed, 0),
+        batch=None if batch is None else whole("batch", batch, 1),
         progress=progress,
     )
 
@@ -117,7 +117,8 @@ def _bounds(bounds: tuple[Any, Any] | None, explicand: Array) -> tuple[Array, Ar
     return lowest, highest
 
 
-def _whole(name: str, value: Any, least: int) -> int:
+def whole(name: str, value: Any, least: int) -> int:
+    """The value as an int, where it is a whole number of at least `least`."""
     if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < least:
         kind = BudgetError if name in ("queries", "batch") else InputError
         raise kind(f"{name} is {value!r}; wanted a whole number of at least {least}.")

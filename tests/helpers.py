@@ -1,0 +1,25 @@
+"""Small things that several test files use."""
+
+import numpy as np
+
+import geex
+from geex.plan import Plan
+from geex.task import prepare
+
+
+def plan_of(x, method, queries, baseline=None, features=None, seed=0):
+    """The plan that `geex.explain` would follow, and how many draws of it."""
+    task = prepare(x, baseline, None, None, method, queries, features, None, seed, None, False)
+    search = method.search(task.explicand, task.baselines[0], task.features, queries - 2)
+    plan = Plan(task.explicand, task.baselines[0], search, task.features, seed)
+    return plan, search.afford(queries - 2)
+
+
+def explained(model, x, method, queries=2002, **settings):
+    return geex.explain(model, x, method=method, queries=queries, progress=False, **settings)
+
+
+def assert_within(estimate, stderr, truth, z=4.0):
+    """Every estimate within z standard errors of the truth, and not suspiciously close: errors are used, not slack."""
+    deviation = (np.asarray(estimate) - np.asarray(truth)) / np.asarray(stderr)
+    assert np.abs(deviation).max() < z, f"worst z = {np.abs(deviation).max():.2f}"

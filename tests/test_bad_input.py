@@ -1,0 +1,236 @@
+"""Bad input gets an error of its own kind that says what was got, what was wanted and the fix."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import geex
+from geex import errors
+from tests.helpers import explained
+
+X = np.linspace(0.5, 2.0, 12).reshape(3, 4)
+
+
+def model(z):
+    return np.stack([z.sum((1, 2)), -z.sum((1, 2))], axis=1)
+
+
+class Counting:
+    def __init__(self, answer=model):
+        self.rows, self.answer = 0, answer
+
+    def __call__(self, z):
+        self.rows += len(z)
+        return self.answer(z)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "settings"),
+    [
+        (errors.BaselineError, r"\(4, 3\).*\(3, 4\)", {"baseline": np.zeros((4, 3))}),
+        (errors.BaselineError, r"per_channel\(values, axis=0\)", {"baseline": np.zeros(3)}),
+        (errors.BaselineError, "real numbers", {"baseline": "zero"}),
+        (errors.BaselineError, "NaN", {"baseline": np.nan}),
+        (errors.BaselineError, "empty", {"baseline": []}),
+        (errors.BaselineError, "raised ZeroDivisionError", {"baseline": lambda x: 1 / 0}),
+        (errors.MethodError, "larger than the image", {"baseline": geex.blur(5, 1.0)}),
+        (errors.MethodError, "larger than the image", {"method": geex.GEEX(1.0, smooth=(5, 0.7))}),
+        (errors.MethodError, "such as geex.GEEX", {"method": geex.GEEX}),
+        (errors.MethodError, "such as geex.GEEX", {"method": "geex"}),
+        (errors.MethodError, "axis", {"method": geex.GEEX(1.0, shared=2)}),
+        (errors.ExplicandError, "equals the baseline", {"baseline": X}),
+        (errors.TargetError, "whole number", {"target": "cat"}),
+        (errors.TargetError, "whole number", {"target": 1.5}),
+        (errors.TargetError, "whole number", {"target": True}),
+        (errors.TargetError, "whole number", {"target": []}),
+        (errors.InputError, "score", {"score": "logits"}),
+        (errors.InputError, "seed", {"seed": -1}),
+        (errors.InputError, "seed", {"seed": 1.5}),
+        (errors.BudgetError, "queries", {"queries": 0}),
+        (errors.BudgetError, "queries", {"queries": 10.5}),
+        (errors.BudgetError, "needs 4", {"queries": 5}),
+        (errors.BudgetError, "needs 40", {"queries": 41, "method": geex.Interpolated(1.0, steps=10)}),
+        (errors.BudgetError, "batch", {"batch": 0}),
+        (errors.BoundsError, "lowest", {"bounds": (1, 0)}),
+        (errors.BoundsError, "lowest", {"bounds": 1}),
+        (errors.BoundsError, "outside", {"bounds": (0, 1)}),
+        (errors.BoundsError, "shapes", {"bounds": (np.zeros(5), np.ones(5))}),
+        (errors.FeaturesError, "channel axis", {"features": geex.Pixels(channels=2)}),
+        (errors.FeaturesError, "group map", {"features": geex.Groups(np.zeros((3, 3), int))}),
+        (errors.FeaturesError, "geex.Elements", {"features": "pixels"}),
+    ],
+)
+def test_before_the_first_query(kind, said, settings):
+    counting = Counting()
+    with pytest.raises(kind, match=said):
+        geex.explain(counting, X, **{"progress": False, "method": geex.GEEX(0.5), **settings})
+    assert counting.rows == 0
+    assert issubclass(kind, errors.GeexError)
+
+
+@pytest.mark.parametrize(
+    ("x", "said"),
+    [
+        (np.array(["a"]), "real numbers"),
+        (np.array([object()]), "real numbers"),
+        (np.array([1 + 2j]), "real numbers"),
+        (np.array([1.0, np.nan]), r"not finite at \(1,\)"),
+        (np.array([np.inf]), "not finite"),
+        (np.zeros((0, 3)), "no element"),
+        (None, "real numbers"),
+    ],
+)
+def test_explicands(x, said):
+    with pytest.raises(errors.ExplicandError, match=said):
+        geex.explain(Counting(), x)
+
+
+@pytest.mark.parametrize("sigma", [0, -1.0, np.nan, np.inf, "1", True])
+@pytest.mark.parametrize("method", [geex.GEEX, geex.GE, geex.Interpolated])
+def test_sigma_when_the_method_is_made(method, sigma):
+    with pytest.raises(errors.MethodError, match="sigma"):
+        method(sigma=sigma)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"smooth": 5},
+        {"smooth": (4, 0.7)},
+        {"smooth": (5, 0.0)},
+        {"smooth": (5, 0.7), "family": geex.Laplace()},
+        {"coupling": "sobol"},
+        {"coupling": "orthogonal", "family": geex.Laplace()},
+        {"coupling": "orthogonal", "smooth": (3, 1.0)},
+        {"family": "gaussian"},
+    ],
+    ids=str,
+)
+def test_settings_when_the_method_is_made(settings):
+    with pytest.raises(errors.MethodError):
+        geex.GEEX(1.0, **settings)
+
+
+@pytest.mark.parametrize("steps", [0, 2.5, True])
+def test_steps_when_the_method_is_made(steps):
+    with pytest.raises(errors.MethodError, match="steps"):
+        geex.Interpolated(steps=steps)
+
+
+@pytest.mark.parametrize("target", [2, -3, [0, 5]])
+def test_target_out_of_range_is_known_after_two_queries(target):
+    counting = Counting()
+    with pytest.raises(errors.TargetError, match="2 outputs"):
+        explained(counting, X, geex.GEEX(0.5), target=target)
+    assert counting.rows == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda z: model(z)[:1], "one row for each query"),
+        (lambda z: 1.0, "one row for each query"),
+        (lambda z: np.zeros((len(z), 2, 2)), "one row for each query"),
+        (lambda z: np.zeros((len(z), 0)), "one row for each query"),
+        (lambda z: ["cat"] * len(z), "real numbers"),
+        (lambda z: {"scores": 1}, "real numbers"),
+        (lambda z: None, "real numbers"),
+        (lambda z: [[1, 2], [3]], "no array"),
+        (lambda z: np.where(np.arange(len(z)) == 1, np.nan, 1.0), "nan for output 0 of query 1;"),
+        (lambda z: np.full(len(z), np.inf), "inf for output 0 of query 0;"),
+        (lambda z: model(z) + 1j, "real numbers"),
+    ],
+)
+def test_answers(answer, said):
+    with pytest.raises(errors.AnswerError, match=said):
+        explained(answer, X, geex.GEEX(0.5))
+
+
+def test_the_query_that_was_answered_with_nan_is_on_the_error():
+    def sometimes(z):
+        return np.where(z[:, 0, 0] < -0.5, np.nan, z.sum((1, 2)))
+
+    with pytest.raises(errors.AnswerError) as caught:
+        explained(sometimes, X, geex.GEEX(1.0), batch=100)
+    assert caught.value.query.shape == X.shape
+    assert caught.value.query[0, 0] < -0.5
+
+
+def test_a_width_that_changes_from_batch_to_batch():
+    calls = []
+
+    def fickle(z):
+        calls.append(1)
+        return (
+            np.ones((len(z), 3 if len(calls) > 2 else 2)) * np.arange(1, 4)[: 3 if len(calls) > 2 else 2] * z[:, :1, 0]
+        )
+
+    with pytest.raises(errors.AnswerError, match="3 outputs.*2 before"):
+        explained(fickle, X, geex.GEEX(0.5), batch=50)
+
+
+def test_a_model_that_raises_shows_its_own_error_and_the_batch():
+    def broken(z):
+        raise KeyError("no such layer")
+
+    with pytest.raises(errors.ModelRaised, match=r"KeyError: 'no such layer'\n.*\(2, 3, 4\)") as caught:
+        explained(broken, X, geex.GEEX(0.5))
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_batch_axis_in_x_is_pointed_out():
+    def images_only(z):
+        if z.ndim != 3:
+            raise ValueError("expected 3 axes")
+        return z.sum((1, 2))
+
+    with pytest.raises(errors.ModelRaised, match=r"explain x\[0\]"):
+        explained(images_only, X[None], geex.GEEX(0.5))
+
+
+def test_keyboard_interrupts_are_not_swallowed():
+    def stopped(z):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        explained(stopped, X, geex.GEEX(0.5))
+
+
+@pytest.mark.parametrize("bad", [None, "model", 3])
+def test_a_model_must_be_callable(bad):
+    with pytest.raises(errors.InputError, match="callable"):
+        explained(bad, X, geex.GEEX(0.5))
+
+
+def test_little_to_explain_is_a_warning():
+    with pytest.warns(errors.LittleToExplain, match="another baseline"):
+        explanation = explained(lambda z: np.full(len(z), 3.0), X, geex.GEEX(0.5))
+    assert (explanation.values == 0).all()
+    assert (explanation.stderr == 0).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        explained(lambda z: z.sum((1, 2)), X, geex.GEEX(0.5))
+
+
+@pytest.mark.parametrize("queries", [6, 7, 8, 100, 101])
+def test_the_budget_is_never_exceeded(queries):
+    counting = Counting()
+    explanation = explained(counting, X, geex.GEEX(0.5), queries)
+    assert counting.rows == explanation.queries <= queries
+
+
+def test_scores_that_do_not_go_with_the_answer():
+    with pytest.raises(errors.AnswerError, match="probabilities"):
+        explained(model, X, geex.GEEX(0.5), score="log_odds")
+    with pytest.raises(errors.AnswerError, match="two outputs"):
+        explained(lambda z: z.sum((1, 2)), X, geex.GEEX(0.5), score="softmax")
+    with pytest.raises(errors.InputError, match="one row for each row"):
+        explained(model, X, geex.GEEX(0.5), score=lambda a: a[:1])
+    with pytest.raises(errors.InputError, match="NaN"):
+        explained(model, X, geex.GEEX(0.5), score=lambda a: a * np.nan)
+
+
+def test_explaining_no_explicands():
+    with pytest.raises(errors.ExplicandError):
+        geex.explain_batch(model, [])
