@@ -166,7 +166,7 @@ def test_a_width_that_changes_from_batch_to_batch():
             np.ones((len(z), 3 if len(calls) > 2 else 2)) * np.arange(1, 4)[: 3 if len(calls) > 2 else 2] * z[:, :1, 0]
         )
 
-    with pytest.raises(errors.AnswerError, match="3 outputs.*2 before"):
+    with pytest.raises(errors.AnswerError, match=r"3 outputs.*2 before"):
         explained(fickle, X, geex.GEEX(0.5), batch=50)
 
 

@@ -2,10 +2,13 @@
 
 from geex import errors
 from geex.baseline import blur, mean, per_channel
+from geex.chance import Random
 from geex.explain import estimate, explain, explain_batch
 from geex.explanation import Explanation
 from geex.features import Elements, Groups, Pixels
+from geex.lime import LIME
 from geex.methods import GE, GEEX, Interpolated
+from geex.rise import RISE
 from geex.search import Gaussian, Laplace, Logistic
 
 __version__ = "0.1.0.dev0"
@@ -13,6 +16,8 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "GE",
     "GEEX",
+    "LIME",
+    "RISE",
     "Elements",
     "Explanation",
     "Gaussian",
@@ -21,6 +26,7 @@ __all__ = [
     "Laplace",
     "Logistic",
     "Pixels",
+    "Random",
     "blur",
     "errors",
     "estimate",

@@ -12,9 +12,9 @@ from geex.ask import Asker, Model
 from geex.baseline import Baseline
 from geex.errors import ExplicandError, InputError, LittleToExplain
 from geex.explanation import Explanation, completed
-from geex.features import Features
+from geex.features import Features, checked
 from geex.methods import Estimate, Method
-from geex.outputs import Score, Target, chosen, scored
+from geex.outputs import Score, Target, check_score, check_target, chosen, scored
 from geex.plan import Chunk, Masks, Plan
 from geex.score import Answered
 from geex.task import Task, prepare
@@ -114,8 +114,10 @@ def estimate(
     if record is None:
         raise InputError("this explanation has no record of its answers (it was loaded, or converted by .numpy()).")
     task = record.task
-    task = replace(task, target=target, score=score or task.score, features=features or task.features)
-    task.features.check(tuple(task.explicand.shape))
+    features = task.features if features is None else checked(features, tuple(task.explicand.shape))
+    task = replace(task, target=target, score=task.score if score is None else score, features=features)
+    check_target(target)
+    check_score(score)
     plans = [replace(plan, features=task.features) for plan in record.plans]
     targets, several = chosen(target, scored(record.ends[:1, :], task.score)[0, :])
     record = replace(record, task=task, plans=plans)

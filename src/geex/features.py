@@ -134,6 +134,14 @@ class Groups:
         )
 
 
+def checked(features: Features, shape: Shape) -> Features:
+    """The features, where they are features at all and go with an explicand of `shape`."""
+    if isinstance(features, type) or not all(hasattr(features, name) for name in ("check", "shape", "total", "index")):
+        raise FeaturesError(f"features is {features!r}; wanted geex.Elements(), Pixels(channels=…) or Groups(map).")
+    features.check(shape)
+    return features
+
+
 def image_axes(shape: Shape, channels: int | None) -> tuple[int, ...]:
     """The axes along which an input of this shape has neighbours.
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from geex.arrays import Array, as_explicand, is_real, like, namespace, working
 from geex.baseline import Baseline, baselines
-from geex.errors import BoundsError, BudgetError, ExplicandError, FeaturesError, InputError, MethodError
-from geex.features import Elements, Features
+from geex.errors import BoundsError, BudgetError, ExplicandError, InputError, MethodError
+from geex.features import Elements, Features, checked
 from geex.methods import GEEX, Method
 from geex.outputs import Score, Target, check_score, check_target
 
@@ -50,10 +50,7 @@ def prepare(
     array = as_explicand(x)
     explicand = working(array)
     floating = namespace(array).isdtype(array.dtype, "real floating")
-    features = Elements() if features is None else features
-    if not hasattr(features, "total"):
-        raise FeaturesError(f"features is {features!r}; wanted geex.Elements(), Pixels(channels=…) or Groups(map).")
-    features.check(tuple(explicand.shape))
+    features = checked(Elements() if features is None else features, tuple(explicand.shape))
     method = GEEX() if method is None else method
     if isinstance(method, type) or not hasattr(method, "search"):
         raise MethodError(f"method is {method!r}; wanted a method such as geex.GEEX().")

@@ -13,7 +13,7 @@ from array_api_compat import is_array_api_obj
 from geex.arrays import Shape, host, is_real, working
 from geex.errors import FeaturesError, InputError
 from geex.explanation import Explanation
-from geex.features import Elements, Features, Groups, Pixels
+from geex.features import Elements, Features, Groups, Pixels, checked
 
 
 def attributions(values: Any) -> np.ndarray:
@@ -41,10 +41,7 @@ def features_of(values: Any, given: Features | None, shape: Shape, found: Shape)
     """The features of x, of `shape`, that `values`, of shape `found`, belong to."""
     if given is None and isinstance(values, Explanation) and values.record is not None:
         given = values.record.task.features
-    features = _seen(shape, found) if given is None else given
-    if not hasattr(features, "index"):
-        raise FeaturesError(f"features is {features!r}; wanted geex.Elements(), Pixels(channels=…) or Groups(map).")
-    features.check(shape)
+    features = checked(_seen(shape, found) if given is None else given, shape)
     wanted = features.shape(shape)
     if found != wanted:
         raise InputError(

@@ -1,0 +1,1 @@
+"""geex at work on an embedded model: ten garments, explained by the paper's method."""
