@@ -56,9 +56,7 @@ def node(layer: nn.Module, source: str, target: str, prefix: str) -> onnx.NodePr
         case nn.Linear():
             return helper.make_node("Gemm", parameters, [target], transB=1)
         case nn.MaxPool2d(kernel_size=int(side)):
-            return helper.make_node(
-                "MaxPool", [source], [target], kernel_shape=[side] * 2, strides=[side] * 2
-            )
+            return helper.make_node("MaxPool", [source], [target], kernel_shape=[side] * 2, strides=[side] * 2)
         case nn.ReLU():
             return helper.make_node("Relu", [source], [target])
         case nn.Flatten():

@@ -184,7 +184,10 @@ def lime_coefficients(image, model, segments, presence, width=0.25):
 def test_lime_is_lime(queries, width):
     image = picture(shape=(SIDE, SIDE, 3))
     segments = np.arange(SIDE)[:, None] // 3 * 4 + np.arange(SIDE)[None, :] // 4
-    model = partial(lambda z: planted(z.mean(3)) + 0.01 * z.sum((1, 2, 3))[:, None])
+
+    def model(z):
+        return planted(z.mean(3)) + 0.01 * z.sum((1, 2, 3))[:, None]
+
     method = geex.LIME(segments, width=width)
     result = explained(model, image, method, queries, target="all", features=geex.Groups(segments))
     (plan,) = result.record.plans
@@ -208,7 +211,7 @@ def test_lime_gives_every_pixel_the_coefficient_of_its_segment():
 def test_lime_fits_a_linear_model_exactly_but_for_the_ridge():
     x, g = picture(shape=(8,)), np.arange(8.0)
     result = explained(lambda z: 3 + z @ g, x, geex.LIME(ridge=1e-9), 402)
-    np.testing.assert_allclose(result.values, g * x, rtol=1e-8)
+    np.testing.assert_allclose(result.values, g * x, rtol=1e-8, atol=1e-9)
     assert np.abs(result.stderr).max() < 1e-7
     assert abs(result.gap) < 1e-6
 
@@ -302,7 +305,6 @@ def test_chance_depends_on_seed_and_target_alone():
 
 def test_chance_ranks_evenly():
     """Means of 400 uniforms: deviation √(1/12/400); 16 of them, z = 3.5."""
-    runs = [explained(planted, np.ones((4, 4)), geex.Random(), seed=seed, features=geex.Elements()) for seed in []]
     runs = [explained(lambda z: z.sum((1, 2)), np.ones((4, 4)), geex.Random(), 2, seed=seed) for seed in range(400)]
     mean = np.mean([run.values for run in runs], axis=0)
     assert_within(mean, np.full((4, 4), np.sqrt(1 / 12 / 400)), 0.5, z=3.5)
@@ -342,7 +344,7 @@ def test_they_run_in_pytorch(method):
     assert isinstance(results[0].values, torch.Tensor)
     assert torch.equal(results[0].values, results[1].values)
     if not isinstance(method, geex.Random):
-        reference = explained(planted, picture(), method, 2002, target=0)
+        reference = explained(planted, picture(), method, 302, target=0)  # as many: the ridge shrinks by their number
         joint = np.hypot(results[0].stderr.numpy(), reference.stderr)
         assert_within(results[0].values.numpy(), joint, reference.values, z=4.5)
 

@@ -69,7 +69,7 @@ def explain(
     progress: show a bar when it takes over two seconds and a person is watching.
     """
     task = prepare(x, baseline, target, score, method, queries, features, bounds, seed, batch, progress)
-    return _explain(model, task, Masks(keep=0))
+    return explain_tasks(model, [task], Masks(keep=0))[0]
 
 
 def explain_batch(
@@ -94,9 +94,7 @@ def explain_batch(
     if not hasattr(xs, "__len__") or len(xs) == 0:
         raise ExplicandError(f"xs is {type(xs).__name__} with no explicand in it; wanted one or more.")
     settings = (baseline, target, score, method, queries, features, bounds, seed, batch, progress)
-    tasks = [prepare(x, *settings) for x in xs]
-    masks = Masks()
-    return [_explain(model, task, masks) for task in tasks]
+    return explain_tasks(model, [prepare(x, *settings) for x in xs], Masks())
 
 
 def estimate(
@@ -128,9 +126,14 @@ def estimate(
     return _explanation(record, parts, targets, several)
 
 
-def _explain(model: Model, task: Task, masks: Masks) -> Explanation:
+def explain_tasks(model: Model, tasks: list[Task], masks: Masks) -> list[Explanation]:
+    """Explains tasks one after the other, with one set of masks."""
     if not callable(model):
         raise InputError(f"model is {model!r}; wanted a callable from a batch (n, *shape) to (n,) or (n, k).")
+    return [_explain(model, task, masks) for task in tasks]
+
+
+def _explain(model: Model, task: Task, masks: Masks) -> Explanation:
     plans, draws = _plans(task, masks)
     with Asker(model, task.explicand, task.queries, task.batch, task.progress) as asker:
         xp = namespace(task.explicand)
@@ -193,7 +196,7 @@ def _warn_if_little(output: Array, targets: list[int]) -> None:
             f"f(x) = {ends[0, 0]:.4g} and f(x̊) = {ends[1:, 0].mean():.4g} hardly differ: there is little to explain, "
             "and another baseline or target may be wanted.",
             LittleToExplain,
-            stacklevel=4,
+            stacklevel=6,
         )
 
 

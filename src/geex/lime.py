@@ -99,8 +99,8 @@ class LIME:
     def estimand(self, search: "Presences") -> str:
         return (
             f"The coefficient of a feature's segment, of {search.count}, in a linear model of the score over segments "
-            "that are present or absent, fitted the more closely the more of x is present. A pixel's value is its "
-            "region's weight: values per pixel do not add up."
+            "that are present or absent, fitted the more closely the more of x is present and shrunk by the ridge, the "
+            "less the more was asked. A pixel's value is its region's weight: values per pixel do not add up."
         )
 
 

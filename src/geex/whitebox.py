@@ -451,9 +451,11 @@ def _with_rules(module: Any, lrp_module: Any, epsilon_rule: Any) -> Any:
         elif type(layer) not in {*lrp_module.SUPPORTED_LAYERS_WITH_RULES, *lrp_module.SUPPORTED_NON_LINEAR_LAYERS}:
             unknown.append(f"{name or 'the module itself'} ({type(layer).__name__})")
     if unknown:
+        more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
         raise MethodError(
-            f"captum's LRP has no rule for {', '.join(unknown)}. Give each a rule, such as layer.rule = "
-            "captum.attr._utils.lrp_rules.IdentityRule() for an activation, or take integrated_gradients."
+            f"captum's LRP has no rule for {', '.join(unknown[:5])}{more}. Give each a rule out of "
+            "captum.attr._utils.lrp_rules (layer.rule = EpsilonRule() for a linear layer, IdentityRule() for an "
+            "activation), or take integrated_gradients."
         )
     return network
 

@@ -1,0 +1,42 @@
+"""What a benchmark ran on, and where its results go."""
+
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def machine() -> dict[str, Any]:
+    """The machine and the versions that matter, without a name."""
+    import torch
+
+    import geex
+
+    names = [line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")]
+    return {
+        "cpu": names[0] if names else platform.processor(),
+        "cores": os.cpu_count(),
+        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "torch": torch.__version__,
+        "geex": geex.__version__,
+    }
+
+
+def record(name: str, results: dict[str, Any], folder: Path = RESULTS) -> Path:
+    """Writes results with the machine's description to `folder`/name.json."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps({"machine": machine(), **results}, indent=2, ensure_ascii=False) + "\n")
+    return path
+
+
+def _cpuinfo() -> list[str]:
+    path = Path("/proc/cpuinfo")
+    return path.read_text().splitlines() if path.exists() else []

@@ -1,0 +1,87 @@
+"""An explanation is a record: it can be read, saved and loaded, and it does not change."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import geex
+from geex.errors import FileError, InputError
+from tests.helpers import explained
+
+X = np.linspace(-1, 2, 6).reshape(2, 3)
+
+
+def model(z):
+    return np.stack([z.sum((1, 2)) + 1, z[:, 0, 0]], axis=1)
+
+
+@pytest.mark.parametrize("target", [None, 1, "all", [1, 0]])
+def test_save_and_load(tmp_path, target):
+    saved = explained(model, X, geex.GEEX(0.5), target=target, features=geex.Pixels(channels=0))
+    path = saved.save(tmp_path / "one.geex")
+    loaded = geex.Explanation.load(path)
+    for field in dataclasses.fields(saved):
+        if field.name != "record":
+            np.testing.assert_array_equal(getattr(loaded, field.name), getattr(saved, field.name))
+    assert repr(loaded) == repr(saved)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_saving_a_torch_explanation(tmp_path):
+    torch = pytest.importorskip("torch")
+    saved = explained(lambda z: z.sum((1, 2)), torch.from_numpy(X) + 2, geex.GEEX(0.5))
+    loaded = geex.Explanation.load(saved.save(tmp_path / "one.npz"))
+    assert isinstance(loaded.values, np.ndarray)
+    np.testing.assert_array_equal(loaded.values, saved.values.numpy())
+    assert isinstance(saved.numpy().values, np.ndarray)
+
+
+def test_files_that_are_no_explanation(tmp_path):
+    (tmp_path / "text").write_text("hello")
+    with pytest.raises(FileError, match="not an explanation"):
+        geex.Explanation.load(tmp_path / "text")
+    np.savez(tmp_path / "other.npz", values=X)
+    with pytest.raises(FileError, match="not an explanation"):
+        geex.Explanation.load(tmp_path / "other.npz")
+    np.savez(tmp_path / "future.npz", format=np.array("geex explanation 99"))
+    with pytest.raises(FileError, match="99"):
+        geex.Explanation.load(tmp_path / "future.npz")
+    with pytest.raises(FileNotFoundError):
+        geex.Explanation.load(tmp_path / "none")
+    whole = explained(model, X, geex.GEEX(0.5)).save(tmp_path / "whole.npz").read_bytes()
+    (tmp_path / "half.npz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FileError, match="not an explanation"):
+        geex.Explanation.load(tmp_path / "half.npz")
+
+
+def test_it_is_frozen():
+    explanation = explained(model, X, geex.GEEX(0.5))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        explanation.values = 0
+
+
+def test_the_repr_tells_the_account():
+    text = repr(explained(model, X, geex.GEEX(0.5), target="all"))
+    assert "outputs [0, 1]" in text
+    assert "gap" in text
+    assert "queries" in text
+    assert "add up to J" in text
+
+
+def test_a_loaded_explanation_has_no_answers_left(tmp_path):
+    loaded = geex.Explanation.load(explained(model, X, geex.GEEX(0.5)).save(tmp_path / "one"))
+    with pytest.raises(InputError, match="no record"):
+        geex.estimate(loaded, target=1)
+
+
+def test_the_config_holds_what_made_it():
+    config = explained(model, X, geex.GEEX(), seed=4).config
+    assert config["seed"] == 4
+    assert config["sigma"] == pytest.approx(X.std() / 2)
+    assert config["method"].startswith("GEEX(")
+    assert config["version"] == geex.__version__
+
+
+def test_where_all_elements_are_alike_sigma_is_half_the_distance():
+    assert explained(lambda z: z[:, 0], np.array([3.0]), geex.GEEX()).config["sigma"] == pytest.approx(1.5)
