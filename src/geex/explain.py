@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -231,12 +231,25 @@ def _explanation(record: Record, parts: list[Estimate], targets: list[int], seve
     )
 
 
+def _said(settings: Any) -> str:
+    """The call that makes these settings, defaults left out."""
+    if not is_dataclass(settings):
+        return repr(settings)
+    told = []
+    for field in fields(settings):
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        value = getattr(settings, field.name)
+        if field.init and field.repr and repr(value) != repr(default):
+            told.append(f"{field.name}={value!r}")
+    return f"{type(settings).__name__}({', '.join(told)})"
+
+
 def _config(task: Task, plans: list[Plan]) -> dict[str, Any]:
     """What made the explanation, in values that JSON can hold."""
     from geex import __version__
 
     return {
-        "method": repr(task.method),
+        "method": _said(task.method),
         "sigma": getattr(plans[0].search, "sigma", None),
         "features": repr(task.features),
         "score": task.score if isinstance(task.score, str) or task.score is None else repr(task.score),
