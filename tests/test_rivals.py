@@ -362,3 +362,13 @@ def test_they_average_over_baselines(method):
     assert result.config["baselines"] == 2
     assert "not add up" in result.estimand
     assert repr(result)
+
+
+@pytest.mark.parametrize("method", [*METHODS, geex.LIME()])
+def test_a_batch_is_explained_as_one_by_one(method):
+    if method.__class__ is geex.LIME:
+        pytest.importorskip("skimage")
+    xs = np.stack([picture(0), picture(1)])
+    batch = geex.explain_batch(planted, xs, method=method, queries=102, progress=False)
+    for x, result in zip(xs, batch, strict=True):
+        np.testing.assert_array_equal(result.values, explained(planted, x, method, 102).values)

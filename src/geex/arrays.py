@@ -20,6 +20,7 @@ __all__ = [
     "Array",
     "Shape",
     "Stream",
+    "accelerated",
     "as_explicand",
     "device",
     "gradient_free",
@@ -41,6 +42,11 @@ def namespace(array: Array) -> Any:
 def library(array: Array) -> str:
     """Where random numbers for `array` come from, in words: part of a plan's identity."""
     return f"torch {device(array).type}" if is_torch_array(array) else "numpy"
+
+
+def accelerated(array: Array) -> bool:
+    """Whether the array lives on an accelerator, where few large steps are faster than many small ones."""
+    return is_torch_array(array) and array.device.type != "cpu"
 
 
 def is_real(array: Array) -> bool:

@@ -13,19 +13,21 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 from tqdm import tqdm
 
-from geex.arrays import Array, gradient_free, host, is_real, like, namespace
+from geex.arrays import Array, accelerated, gradient_free, host, is_real, like, namespace
 from geex.errors import AnswerError, BudgetError, ModelRaised
 from geex.plan import Chunk
 
 Model = Callable[[Array], Any]
 
 BATCH_BYTES = 32 * 2**20
+BATCH_BYTES_ACCELERATED = 128 * 2**20
 MOST_ROWS = 512
 
 
 def default_batch(explicand: Array) -> int:
-    """As many rows as 32 MB hold, 512 at most."""
-    return max(1, min(MOST_ROWS, int(BATCH_BYTES // (prod(explicand.shape) * explicand.itemsize))))
+    """As many rows as 32 MB hold (128 MB on an accelerator), 512 at most."""
+    size = BATCH_BYTES_ACCELERATED if accelerated(explicand) else BATCH_BYTES
+    return max(1, min(MOST_ROWS, int(size // (prod(explicand.shape) * explicand.itemsize))))
 
 
 class Asker:
@@ -48,7 +50,7 @@ class Asker:
 
     def rows(self, queries: Array) -> Array:
         """Answers (m, k) in float64 to queries (m, *shape), in batches."""
-        answers = list(map(self._batch, _cut(iter([queries]), self.batch)))
+        answers = list(self._answers(_cut(iter([queries]), self.batch)))
         return answers[0] if len(answers) == 1 else namespace(answers[0]).concat(answers, axis=0)
 
     def chunks(self, chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Array]]:
@@ -60,24 +62,33 @@ class Asker:
                 waiting.append(chunk)
                 yield chunk.queries()
 
-        answers = _Blocks(map(self._batch, _cut(queries(), self.batch)))
+        answers = _Blocks(self._answers(_cut(queries(), self.batch)))
         while (first := answers.peek()) is not None:
             del first
             yield waiting[0], answers.take(waiting.popleft().rows)
 
-    def _batch(self, queries: Array) -> Array:
+    def _answers(self, batches: Iterator[Array]) -> Iterator[Array]:
+        """Checked answers, batch by batch. The next queries are made before an accelerator is waited for."""
+        queries = next(batches, None)
+        while queries is not None:
+            start = self.asked
+            answer = self._asked(queries)
+            upcoming = next(batches, None)
+            answers = self._checked(answer, start, queries)
+            self.bar.update(int(queries.shape[0]))
+            yield answers
+            queries = upcoming
+
+    def _asked(self, queries: Array) -> Any:
         count = int(queries.shape[0])
         if self.asked + count > self.budget:
             raise BudgetError(f"{self.asked + count} queries would be asked and the budget is {self.budget}.")
         start, self.asked = self.asked, self.asked + count
         try:
             with gradient_free(queries):
-                answer = self.model(queries)
+                return self.model(queries)
         except Exception as error:
             raise ModelRaised(self._raised(error, start, queries)) from error
-        answers = self._checked(answer, start, queries)
-        self.bar.update(count)
-        return answers
 
     def _raised(self, error: Exception, start: int, queries: Array) -> str:
         shape = tuple(self.explicand.shape)

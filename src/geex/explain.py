@@ -65,7 +65,7 @@ def explain(
     features: `Elements()`, `Pixels(channels=axis)`, `Groups(map)`. None: every element.
     bounds: (lowest, highest) valid input; queries are clipped to it. None: no limit.
     seed: same seed, same queries.
-    batch: rows per call of the model. None: what 32 MB hold, 512 at most. It does not change the result.
+    batch: rows per call of the model. None: what 32 MB (GPU: 128 MB) hold, 512 at most. It does not change the result.
     progress: show a bar when it takes over two seconds and a person is watching.
     """
     task = prepare(x, baseline, target, score, method, queries, features, bounds, seed, batch, progress)

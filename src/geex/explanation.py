@@ -68,8 +68,8 @@ class Explanation:
     def load(cls, path: str | os.PathLike[str]) -> "Explanation":
         """Reads what `save` wrote; the arrays are NumPy's."""
         try:
-            with np.load(path, allow_pickle=False) as file:
-                content = {name: file[name] for name in file.files}
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays_file:
+                content = {name: arrays_file[name] for name in arrays_file.files}
             if str(content["format"]) != FORMAT:
                 raise FileError(f"{path} is in format {str(content['format'])!r}; this version reads {FORMAT!r}.")
             facts = json.loads(str(content["facts"]))

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 
-from geex.arrays import Array, Shape, host, library, namespace
+from geex.arrays import Array, Shape, accelerated, host, library, namespace
 from geex.features import Features
 from geex.search import Draws, Search
 
 CHUNK_ELEMENTS = 2**22
+CHUNK_ELEMENTS_ACCELERATED = 2**24
 MOST_DRAWS = 256
 
 
@@ -55,7 +56,8 @@ class Plan:
     @cached_property
     def draws_per_chunk(self) -> int:
         """A power of two, or whole couples of blocks: as many draws as make up CHUNK_ELEMENTS, 256 at most."""
-        most = CHUNK_ELEMENTS // (self.search.rows * prod(self.explicand.shape))
+        elements = CHUNK_ELEMENTS_ACCELERATED if accelerated(self.explicand) else CHUNK_ELEMENTS
+        most = elements // (self.search.rows * prod(self.explicand.shape))
         if self.search.block > 1:
             couple = 2 * self.search.block
             return couple * max(1, int(min(most, MOST_DRAWS)) // couple)

@@ -14,7 +14,7 @@ import geex
 from geex.demo.garments import garments, network
 from geex.errors import GeexError, MissingPackage
 
-HEADER = f"{'prediction':<13}{'f(x)':>7}{'f(x̊)':>8}{'f(x)−f(x̊)':>11}{'Σ values':>10}{'gap':>9} ± stderr{'queries':>9}{'time':>8}"
+HEADER = "prediction       f(x)   f(x̊)   f(x)−f(x̊)   Σ values      gap ± stderr   queries     time"
 
 
 def main(path: Path) -> None:
@@ -36,8 +36,8 @@ def _row(explanation: geex.Explanation, names: list[str], seconds: float) -> str
     e = explanation
     assert isinstance(e.target, int)
     return (
-        f"{names[e.target]:<13}{e.output:>7.3f}{e.base_value:>8.3f}{e.output - e.base_value:>10.3f}"
-        f"{e.values.sum():>10.3f}{e.gap:>+9.3f} ± {e.gap_stderr:<6.3f}{e.queries:>9,}{seconds:>6.2f} s"
+        f"{names[e.target]:<13}{e.output:>8.3f}{e.base_value:>8.3f}{e.output - e.base_value:>12.3f}"
+        f"{e.values.sum():>11.3f}{e.gap:>+9.3f} ± {e.gap_stderr:<6.3f}{e.queries:>9,}{seconds:>7.2f} s"
     )
 
 

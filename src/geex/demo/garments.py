@@ -28,4 +28,8 @@ def network() -> Callable[[np.ndarray], np.ndarray]:
     except ImportError:
         raise MissingPackage("the demo's network runs on onnxruntime: pip install 'geex[onnx]'") from None
     session = InferenceSession(files("geex.demo").joinpath("fashion.onnx").read_bytes())
-    return lambda pixels: session.run(["logits"], {"pixels": pixels})[0]  # type: ignore[no-any-return]
+
+    def logits(pixels: np.ndarray) -> np.ndarray:
+        return np.asarray(session.run(["logits"], {"pixels": pixels})[0])
+
+    return logits

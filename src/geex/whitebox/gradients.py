@@ -105,7 +105,9 @@ def integrated_gradients(
 ) -> Explanation:
     """Integrated gradients: the path integral from the baseline to x, by quadrature at `steps` places.
 
-    A list of baselines is averaged over. The rest is as for `gradient` and `smoothgrad`.
+    A list of baselines is averaged over. The rest is as for `gradient` and `smoothgrad`. On a GPU, convolutions in TF32
+    (PyTorch's default for float32) move kinks and with them single values by about a hundredth, depending on the batch;
+    torch.backends.cudnn.allow_tf32 = False mends that.
     """
     steps = whole("steps", steps, 1)
     task = prepare(module, x, target, score, features, baseline, batch)
