@@ -24,6 +24,7 @@ LAYERS = [
     ["search"],
     ["plan"],
     ["outputs"],
+    ["answers"],
     ["ask"],
     ["score"],
     ["methods"],

@@ -1,6 +1,6 @@
 """geex explains one decision of a model that can only be queried."""
 
-from geex import errors
+from geex import errors, evaluate
 from geex.baseline import blur, mean, per_channel
 from geex.chance import Random
 from geex.explain import estimate, explain, explain_batch
@@ -30,6 +30,7 @@ __all__ = [
     "blur",
     "errors",
     "estimate",
+    "evaluate",
     "explain",
     "explain_batch",
     "mean",

@@ -97,6 +97,9 @@ def like(value: Any, array: Array, dtype: Any = None) -> Array:
             value = value.cpu().numpy()
     elif is_torch_array(array) and is_array_api_obj(value):
         value = host(value)
+    if accelerated(array) and not is_torch_array(value):
+        # from pinned memory the copy does not wait for what the accelerator is doing
+        return xp.asarray(value, dtype=dtype).pin_memory().to(array.device, non_blocking=True)
     return xp.asarray(value, dtype=dtype, device=device(array))
 
 

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from math import prod
 from typing import Any
 
-import numpy as np
-from array_api_compat import is_array_api_obj
 from tqdm import tqdm
 
-from geex.arrays import Array, accelerated, gradient_free, host, is_real, like, namespace
-from geex.errors import AnswerError, BudgetError, ModelRaised
+from geex.answers import Answers
+from geex.arrays import Array, accelerated, gradient_free, namespace
+from geex.errors import BudgetError, ModelRaised
 from geex.plan import Chunk
 
 Model = Callable[[Array], Any]
@@ -39,7 +38,7 @@ class Asker:
         self.budget = budget
         self.batch = default_batch(explicand) if batch is None else batch
         self.asked = 0
-        self.width: int | None = None
+        self.answers = Answers(explicand)
         self.bar = tqdm(total=budget, unit=" queries", delay=2.0, disable=None if progress else True, leave=False)
 
     def __enter__(self) -> "Asker":
@@ -68,16 +67,17 @@ class Asker:
             yield waiting[0], answers.take(waiting.popleft().rows)
 
     def _answers(self, batches: Iterator[Array]) -> Iterator[Array]:
-        """Checked answers, batch by batch. The next queries are made before an accelerator is waited for."""
+        """Checked answers, batch by batch. The next queries are made while an accelerator answers."""
         queries = next(batches, None)
         while queries is not None:
             start = self.asked
             answer = self._asked(queries)
             upcoming = next(batches, None)
-            answers = self._checked(answer, start, queries)
+            answers = self.answers.checked(answer, start, queries)
             self.bar.update(int(queries.shape[0]))
             yield answers
             queries = upcoming
+        self.answers.settle()
 
     def _asked(self, queries: Array) -> Any:
         count = int(queries.shape[0])
@@ -101,48 +101,6 @@ class Asker:
         return (
             f"the model raised {type(error).__name__}: {error}\n(asked queries {start} … {self.asked - 1}, a batch of "
             f"shape {tuple(queries.shape)} and type {queries.dtype}).{hint}"
-        )
-
-    def _checked(self, answer: Any, start: int, queries: Array) -> Array:
-        count = int(queries.shape[0])
-        wanted = f"wanted real numbers of shape ({count},) or ({count}, k), one row for each query"
-        try:
-            array = answer if is_array_api_obj(answer) else np.asarray(answer)
-        except ValueError as error:
-            raise AnswerError(
-                f"the model answered a {type(answer).__name__} that is no array ({error}); {wanted}."
-            ) from None
-        if not is_real(array):
-            raise AnswerError(
-                f"the model answered a {type(answer).__name__} of type {array.dtype}; {wanted}. "
-                "Wrap the model in a function that returns its scores."
-            )
-        shape = tuple(array.shape)
-        if len(shape) not in (1, 2) or shape[0] != count or 0 in shape:
-            raise AnswerError(f"the model answered an array of shape {shape} to {count} queries; {wanted}.")
-        width = 1 if len(shape) == 1 else shape[1]
-        if self.width not in (None, width):
-            raise AnswerError(
-                f"the model answered {width} outputs for query {start} and after, and {self.width} before; "
-                "wanted the same number in every answer."
-            )
-        self.width = width
-        xp = namespace(self.explicand)
-        answers = xp.reshape(like(array, self.explicand, xp.float64), (count, width))
-        self._finite(answers, start, queries)
-        return answers
-
-    def _finite(self, answers: Array, start: int, queries: Array) -> None:
-        xp = namespace(answers)
-        finite = xp.isfinite(answers)
-        if bool(xp.all(finite)):
-            return
-        row, output = (int(i) for i in np.argwhere(~host(finite))[0])
-        raise AnswerError(
-            f"the model answered {float(answers[row, output])} for output {output} of query {start + row}; "
-            "wanted finite numbers. The query is on this error as `.query`; bounds=(lowest, highest) keeps queries "
-            "inside the valid range.",
-            query=queries[row, ...],
         )
 
 

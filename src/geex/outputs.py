@@ -58,8 +58,9 @@ def scored(answers: Array, score: Score) -> Array:
     """What is explained of answers (n, k): (n, k')."""
     if score is None:
         return answers
-    rule = SCORES[score] if isinstance(score, str) else score
-    result = rule(answers)
+    if isinstance(score, str):
+        return SCORES[score](answers)
+    result = score(answers)
     xp = namespace(answers)
     result = result if hasattr(result, "dtype") else like(result, answers)
     if not is_real(result) or result.ndim not in (1, 2) or result.shape[0] != answers.shape[0]:

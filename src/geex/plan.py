@@ -16,7 +16,7 @@ from geex.features import Features
 from geex.search import Draws, Search
 
 CHUNK_ELEMENTS = 2**22
-CHUNK_ELEMENTS_ACCELERATED = 2**24
+CHUNK_ELEMENTS_ACCELERATED = 2**25
 MOST_DRAWS = 256
 
 

@@ -69,12 +69,10 @@ def moments(chunk: Chunk, answers: Array, targets: list[int], score: Score) -> M
     """The sums of one chunk, from its answers (rows, k)."""
     search = chunk.plan.search
     xp = namespace(answers)
-    outputs = scored(answers, score)[:, targets]
-    outputs = xp.reshape(outputs, (chunk.count, search.rows, len(targets)))
-    contrast = (outputs[:, 0, :] - outputs[:, 1, :]) / 2 if search.rows == 2 else outputs[:, 0, :]
+    outputs = xp.reshape(scored(answers, score), (chunk.count, search.rows, -1))
     weights = chunk.weights()
     sums = xp.sum(weights, axis=1, dtype=xp.float64)
-    rows = [_output(contrast[:, j], weights, sums, search.block) for j in range(len(targets))]
+    rows = [_output(_contrast(outputs[:, :, target]), weights, sums, search.block) for target in targets]
     units = chunk.count // search.block
     return Moments(
         xp.stack([total for total, _, _ in rows]),
@@ -83,6 +81,11 @@ def moments(chunk: Chunk, answers: Array, targets: list[int], score: Score) -> M
         chunk.count,
         units // 2 * 2 * search.block,
     )
+
+
+def _contrast(outputs: Array) -> Array:
+    """d (u,) of one output (u, rows)."""
+    return (outputs[:, 0] - outputs[:, 1]) / 2 if outputs.shape[1] == 2 else outputs[:, 0]
 
 
 def _output(contrast: Array, weights: Array, sums: Array, block: int) -> tuple[Array, Array, Array]:
