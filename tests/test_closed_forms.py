@@ -139,3 +139,14 @@ def test_several_baselines_are_averaged():
     assert_within(explanation.values, explanation.stderr, truth)
     assert explanation.base_value == pytest.approx(np.mean([quadratic(base[None])[0] for base in arrays]))
     assert abs(explanation.gap) < 4 * explanation.gap_stderr
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_scores_of_any_size_keep_their_errors(scale):
+    """In float32 the squares of such terms would vanish or overflow."""
+    x = X.astype(np.float32)
+    plain = explained(lambda z: quadratic(z.astype(float)), x, geex.GEEX(0.5), 2002)
+    scaled = explained(lambda z: scale * quadratic(z.astype(float)), x, geex.GEEX(0.5), 2002)
+    np.testing.assert_allclose(scaled.values, scale * plain.values, rtol=1e-6)
+    np.testing.assert_allclose(scaled.stderr, scale * plain.stderr, rtol=1e-6)
+    assert scaled.gap_stderr == pytest.approx(scale * plain.gap_stderr)

@@ -7,7 +7,7 @@ neighbouring strata of α, so that half the squared difference of their terms es
 
     Var[Σ_i t_i] ≈ Σ_couples (t_{2c} − t_{2c+1})²
 
-Sums run in float64, chunk by chunk, so they do not depend on the batch.
+Values are summed in float64, chunk by chunk, so they do not depend on the batch.
 """
 
 from collections.abc import Iterable
@@ -71,7 +71,7 @@ def moments(chunk: Chunk, answers: Array, targets: list[int], score: Score) -> M
     xp = namespace(answers)
     outputs = xp.reshape(scored(answers, score), (chunk.count, search.rows, -1))
     weights = chunk.weights()
-    sums = xp.sum(weights, axis=1, dtype=xp.float64)
+    sums = xp.astype(xp.sum(weights, axis=1), xp.float64)
     rows = [_output(_contrast(outputs[:, :, target]), weights, sums, search.block) for target in targets]
     units = chunk.count // search.block
     return Moments(
@@ -89,11 +89,16 @@ def _contrast(outputs: Array) -> Array:
 
 
 def _output(contrast: Array, weights: Array, sums: Array, block: int) -> tuple[Array, Array, Array]:
-    """Σ t (p,), Σ_couples (t − t')² (p,) and () for one output."""
+    """Σ t (p,), Σ_couples (t − t')² (p,) and () for one output.
+
+    Contrasts are scaled to 1 on the way: the squares of tiny scores would vanish in float32.
+    """
     xp = namespace(weights)
-    terms = xp.astype(contrast, weights.dtype, copy=False)[:, None] * weights
-    total = xp.sum(terms, axis=0, dtype=xp.float64)
-    spread = xp.sum(_couples(terms, block) ** 2, axis=0, dtype=xp.float64)
+    scale = xp.max(xp.abs(contrast))
+    scale = xp.where(scale == 0, xp.ones_like(scale), scale)
+    terms = xp.astype(contrast / scale, weights.dtype, copy=False)[:, None] * weights
+    total = scale * xp.sum(terms, axis=0, dtype=xp.float64)
+    spread = scale**2 * xp.astype(xp.sum(_couples(terms, block) ** 2, axis=0), xp.float64)
     return total, spread, xp.sum(_couples((contrast * sums)[:, None], block) ** 2)
 
 

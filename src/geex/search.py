@@ -168,12 +168,13 @@ class Noise:
 
     def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
         points = on_path(explicand, baseline, draws.alpha)
-        noise = self.sigma * draws.noise
+        xp = namespace(points)
+        noise = draws.noise
         if self.still:
-            noise = noise * namespace(points).astype(explicand != baseline, points.dtype)
-        if not self.mirror:
-            return (points + noise)[:, None, ...]
-        return namespace(points).stack([points + noise, points - noise], axis=1)
+            noise = noise * xp.astype(explicand != baseline, points.dtype)
+        signs = like([self.sigma, -self.sigma][: self.rows], explicand)
+        steps = noise[:, None, ...] * xp.reshape(signs, (1, self.rows, *(1 for _ in explicand.shape)))
+        return points[:, None, ...] + steps
 
     def weights(self, draws: Draws, explicand: Array, baseline: Array, features: Features) -> Array:
         """Σ over a feature's elements of −(x − x̊) ∘ ∇ log π(ε)."""

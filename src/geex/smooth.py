@@ -65,11 +65,15 @@ def blurred(image: Array, axes: tuple[int, ...], kernel: Kernel) -> Array:
 
 
 def _filter(array: Array, axes: tuple[int, ...], taps: np.ndarray) -> Array:
+    """The taps are symmetric, so that two windows share a product."""
+    middle = len(taps) // 2
     for axis in axes:
         length = array.shape[axis] - len(taps) + 1
         windows = [(slice(None),) * axis + (slice(i, i + length),) for i in range(len(taps))]
-        total = float(taps[0]) * array[windows[0]]
-        for tap, window in zip(taps[1:], windows[1:], strict=True):
-            total += float(tap) * array[window]
+        total = float(taps[middle]) * array[windows[middle]]
+        for i in range(middle):
+            both = array[windows[i]] + array[windows[-1 - i]]
+            both *= float(taps[i])
+            total += both
         array = total
     return array
