@@ -126,3 +126,15 @@ def test_masks_are_kept_up_to_the_limit_and_made_again_beyond_it():
 def test_chunks_stay_small_for_large_images():
     plan, _ = plan_of(np.zeros((3, 299, 299), np.float32) + 1, geex.GEEX(0.5), 5000)
     assert plan.rows_per_chunk * 3 * 299 * 299 * 4 < 20e6
+
+
+def test_groups_are_told_apart_by_their_whole_map():
+    large = np.zeros((50, 60), int)
+    other = large.copy()
+    other[25, 30] = 1
+    third = large + 1
+    prints = {
+        plan_of(np.ones((50, 60)), geex.Presence(), 100, features=geex.Groups(m))[0].fingerprint
+        for m in (large, other, third, large.copy())
+    }
+    assert len(prints) == 3

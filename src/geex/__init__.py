@@ -8,6 +8,8 @@ from geex.explanation import Explanation
 from geex.features import Elements, Groups, Pixels
 from geex.lime import LIME
 from geex.methods import GE, GEEX, Interpolated
+from geex.presence import Presence
+from geex.regression import Regression
 from geex.rise import RISE
 from geex.search import Gaussian, Laplace, Logistic
 
@@ -26,7 +28,9 @@ __all__ = [
     "Laplace",
     "Logistic",
     "Pixels",
+    "Presence",
     "Random",
+    "Regression",
     "blur",
     "errors",
     "estimate",

@@ -3,6 +3,7 @@
 A feature's weight is the sum of its elements' weights, Σ_{k∈g} w_k; its value is what that sum estimates.
 """
 
+import hashlib
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Protocol
@@ -40,9 +41,14 @@ class Features(Protocol):
 
 @dataclass(frozen=True)
 class Elements:
-    """Every element of the input is a feature. `channels` names an image's channel axis, where a filter needs it."""
+    """Every element of the input is a feature.
+
+    channels: an image's channel axis, where a filter needs to know it.
+    line: a 1-d input is a series, in which elements have neighbours; columns of a table have none.
+    """
 
     channels: int | None = None
+    line: bool = False
 
     def check(self, shape: Shape) -> None:
         if self.channels is not None:
@@ -83,7 +89,7 @@ class Pixels:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Groups:
     """Elements with the same label in `map` are one feature.
 
@@ -103,6 +109,10 @@ class Groups:
             raise FeaturesError("the group map is empty; wanted one label per element of the input.")
         object.__setattr__(self, "map", flat)
         object.__setattr__(self, "labels", np.unique(flat))
+
+    def __repr__(self) -> str:
+        digest = hashlib.sha256(f"{self.map.shape} {self.map.dtype}".encode() + self.map.tobytes()).hexdigest()
+        return f"Groups(<{len(self.labels)} groups, {digest[:16]}>)"
 
     def check(self, shape: Shape) -> None:
         self._spread(shape)
@@ -160,6 +170,15 @@ def image_axes(shape: Shape, channels: int | None) -> tuple[int, ...]:
         f"which axis of x, of shape {shape}, holds the channels is not clear, and a filter has to know; "
         "say it with features=geex.Pixels(channels=axis) or geex.Elements(channels=axis)."
     )
+
+
+def grid_axes(features: Features, shape: Shape) -> tuple[int, ...]:
+    """The axes of the features' own shape along which they have neighbours; () where they have none."""
+    if isinstance(features, Pixels):
+        return tuple(range(len(features.shape(shape))))
+    if isinstance(features, Elements) and (len(shape) > 1 or (len(shape) == 1 and features.line)):
+        return image_axes(shape, features.channels)
+    return ()
 
 
 def _axis(axis: int, shape: Shape) -> int:

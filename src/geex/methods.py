@@ -58,7 +58,7 @@ class Method(Protocol):
         ...
 
 
-class _ByScore:
+class ByScore:
     """Methods whose values are means of answers times weights."""
 
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Estimate:
@@ -66,7 +66,7 @@ class _ByScore:
 
 
 @dataclass(frozen=True)
-class GEEX(_ByScore):
+class GEEX(ByScore):
     """The paper's method: single-sample gradient estimates, dense on the path from baseline to explicand.
 
     sigma: standard deviation of the noise. None: half the deviation of the explicand's elements.
@@ -107,7 +107,7 @@ class GEEX(_ByScore):
 
 
 @dataclass(frozen=True)
-class Interpolated(_ByScore):
+class Interpolated(ByScore):
     """The paper's first form: gradient estimates at s steps j/s of the path, equally many draws at each.
 
     steps: s. Draws come in rounds of two at every step. The other settings are those of `GEEX`.
@@ -135,7 +135,7 @@ class Interpolated(_ByScore):
 
 
 @dataclass(frozen=True)
-class GE(_ByScore):
+class GE(ByScore):
     """The gradient estimator at the explicand. Its values are slopes: they do not add up to anything."""
 
     sigma: float | None = None

@@ -72,7 +72,7 @@ def moments(chunk: Chunk, answers: Array, targets: list[int], score: Score) -> M
     outputs = xp.reshape(scored(answers, score), (chunk.count, search.rows, -1))
     weights = chunk.weights()
     sums = xp.astype(xp.sum(weights, axis=1), xp.float64)
-    rows = [_output(_contrast(outputs[:, :, target]), weights, sums, search.block) for target in targets]
+    rows = [_output(contrast(outputs[:, :, target]), weights, sums, search.block) for target in targets]
     units = chunk.count // search.block
     return Moments(
         xp.stack([total for total, _, _ in rows]),
@@ -83,23 +83,23 @@ def moments(chunk: Chunk, answers: Array, targets: list[int], score: Score) -> M
     )
 
 
-def _contrast(outputs: Array) -> Array:
+def contrast(outputs: Array) -> Array:
     """d (u,) of one output (u, rows)."""
     return (outputs[:, 0] - outputs[:, 1]) / 2 if outputs.shape[1] == 2 else outputs[:, 0]
 
 
-def _output(contrast: Array, weights: Array, sums: Array, block: int) -> tuple[Array, Array, Array]:
+def _output(d: Array, weights: Array, sums: Array, block: int) -> tuple[Array, Array, Array]:
     """Σ t (p,), Σ_couples (t − t')² (p,) and () for one output.
 
     Contrasts are scaled to 1 on the way: the squares of tiny scores would vanish in float32.
     """
     xp = namespace(weights)
-    scale = xp.max(xp.abs(contrast))
+    scale = xp.max(xp.abs(d))
     scale = xp.where(scale == 0, xp.ones_like(scale), scale)
-    terms = xp.astype(contrast / scale, weights.dtype, copy=False)[:, None] * weights
+    terms = xp.astype(d / scale, weights.dtype, copy=False)[:, None] * weights
     total = scale * xp.sum(terms, axis=0, dtype=xp.float64)
     spread = scale**2 * xp.astype(xp.sum(_couples(terms, block) ** 2, axis=0), xp.float64)
-    return total, spread, xp.sum(_couples((contrast * sums)[:, None], block) ** 2)
+    return total, spread, xp.sum(_couples((d * sums)[:, None], block) ** 2)
 
 
 def _couples(terms: Array, block: int) -> Array:

@@ -182,6 +182,12 @@ class Noise:
         reach = explicand - baseline if self.path else xp.ones_like(explicand)
         return features.total(self.family.score(draws.noise) * (reach / self.sigma))
 
+    def contrasts(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
+        """Half of what the two queries of a draw differ by: σ ε of every element (u, elements)."""
+        xp = namespace(explicand)
+        steps = xp.broadcast_to(self.sigma * draws.noise, (draws.noise.shape[0], *explicand.shape))
+        return xp.reshape(steps, (steps.shape[0], -1))
+
 
 def orthogonal(noise: Array, block: int) -> Array:
     """Gaussian noise (u, *shape) made orthogonal in blocks of `block` rows, each row keeping its own length."""

@@ -1,0 +1,173 @@
+"""Presence: features are shown or hidden, and a feature's value is what showing it is worth.
+
+    z = x̊ + m ∘ (x − x̊),   m_k ~ Bernoulli(α),   w = (m − α)/(α(1 − α)),   ξ = E[f(z) w]
+
+With α = ½ these are Banzhaf values, with α ~ U[0,1] Shapley values. The plain weight has infinite variance over
+U[0,1]; drawn as α = sin²(πu/2) instead, u ~ U[0,1], it is w = π (m − α)/√(α(1 − α)) with E[w²] = π². The mirror of
+(m, α) is (1 − m, 1 − α), and its weight is −w.
+
+Masks are independent over features, or the sign of a smooth Gaussian field, which shows and hides regions.
+"""
+
+from dataclasses import dataclass
+from math import pi, prod
+
+import numpy as np
+from scipy.special import ndtri
+
+from geex.arrays import Array, Shape, Stream, like, namespace
+from geex.errors import BudgetError, MethodError
+from geex.features import Features, grid_axes
+from geex.methods import ByScore
+from geex.path import Dense
+from geex.search import Draws
+
+LEAST_DRAWS = 2
+ROUND = Dense()
+
+
+@dataclass(frozen=True)
+class Presence(ByScore):
+    """Presence masks, answered by the score estimator; `Regression` takes them further.
+
+    alpha: the share of features that shows. ½ gives Banzhaf values; None spreads it over [0,1]: Shapley values.
+    widths: the widths, in features, of the smooth fields that masks are cut from; () for masks that are independent
+        over features. Masks of several widths take turns. Values of smooth masks are an estimand of their own.
+    """
+
+    alpha: float | None = None
+    widths: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        alpha = self.alpha
+        if alpha is not None and (isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1):
+            raise MethodError(f"alpha is {alpha!r}; wanted a share above 0 and below 1, or None to spread it.")
+        widths = self.widths if isinstance(self.widths, tuple | list) else (self.widths,)
+        for width in widths:
+            if isinstance(width, bool) or not isinstance(width, int | float) or not 0 < width < np.inf:
+                raise MethodError(f"widths is {self.widths!r}; wanted positive numbers of features, or ().")
+        object.__setattr__(self, "widths", tuple(float(width) for width in widths))
+
+    def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> "PresenceMasks":
+        shape = tuple(explicand.shape)
+        axes = grid_axes(features, shape) if self.widths else ()
+        if self.widths and not axes:
+            raise MethodError("smooth masks want features with neighbours, and these have none; take widths=().")
+        return PresenceMasks(features, self.alpha, self.widths, axes)
+
+    def estimand(self, search: "PresenceMasks") -> str:
+        if search.widths:
+            return (
+                "What showing a feature is worth on average over smooth random masks, its neighbours showing with it: "
+                "an estimand of its own. The values do not add up."
+            )
+        if search.alpha is None:
+            return (
+                "Shapley values of the game in which a feature that is absent has its baseline value. They add up to "
+                "f(x) − f(x̊): the gap is noise."
+            )
+        if search.alpha == 0.5:
+            return (
+                "Banzhaf values of the game in which a feature that is absent has its baseline value: what showing it "
+                "is worth on average over all subsets of the others. They do not add up to f(x) − f(x̊)."
+            )
+        return (
+            f"What showing a feature is worth on average over subsets that hold every other feature with probability "
+            f"{search.alpha:.3g} or {1 - search.alpha:.3g}. The values do not add up."
+        )
+
+
+@dataclass(frozen=True)
+class PresenceMasks:
+    """The search of `Presence`. A draw's noise is its mask over features (u, p), 1 where a feature shows."""
+
+    features: Features
+    alpha: float | None
+    widths: tuple[float, ...] = ()
+    axes: tuple[int, ...] = ()
+    rows: int = 2
+    block: int = 1
+
+    def afford(self, rows: int) -> int:
+        if rows // self.rows < LEAST_DRAWS:
+            raise BudgetError(
+                f"the budget leaves {max(rows, 0)} queries beside those for f(x) and f(x̊), and this method needs "
+                f"{LEAST_DRAWS * self.rows} for every baseline; raise queries= accordingly."
+            )
+        return rows // self.rows
+
+    def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
+        xp = namespace(explicand)
+        alpha = np.full(count, self.alpha)
+        if self.alpha is None:
+            alpha = np.sin(pi / 2 * ROUND.alpha(seed, chunk * count, count)) ** 2
+        stream = Stream(seed, (4, chunk), explicand)
+        shape = self.features.shape(tuple(explicand.shape))
+        if self.widths:
+            fields = smooth_fields(stream, shape, self.axes, _turns(self.widths, chunk * count, count))
+            masks = xp.reshape(fields, (count, -1)) < like(ndtri(alpha), explicand)[:, None]
+        else:
+            masks = stream.uniform((count, prod(shape))) < like(alpha, explicand)[:, None]
+        return Draws(like(alpha, explicand), xp.astype(masks, explicand.dtype))
+
+    def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
+        xp = namespace(explicand)
+        shown = self.on_elements(draws.noise, explicand) * (explicand - baseline)
+        return xp.stack([baseline + shown, explicand - shown], axis=1)
+
+    def weights(self, draws: Draws, explicand: Array, baseline: Array, features: Features) -> Array:
+        alpha = draws.alpha[:, None]
+        steepness = pi * (alpha * (1 - alpha)) ** -0.5 if self.alpha is None else 1 / (alpha * (1 - alpha))
+        return (draws.noise - alpha) * steepness * self.differing(explicand, baseline)
+
+    def contrasts(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
+        """What the two queries of a draw differ by, in units of features (u, p): 1 shown, −1 hidden, 0 alike."""
+        return (2 * draws.noise - 1) * self.differing(explicand, baseline)
+
+    def on_elements(self, masks: Array, explicand: Array) -> Array:
+        """Masks over features (u, p) as masks over elements (u, *shape)."""
+        xp = namespace(explicand)
+        shape = tuple(explicand.shape)
+        index = self.features.index(shape).ravel()
+        if len(index) == masks.shape[1] and (index == np.arange(len(index))).all():
+            return xp.reshape(masks, (masks.shape[0], *shape))
+        return xp.reshape(xp.take(masks, like(index, explicand, xp.int64), axis=1), (masks.shape[0], *shape))
+
+    def differing(self, explicand: Array, baseline: Array) -> Array:
+        """1 for features that differ from the baseline, 0 for others (p,): their value is 0."""
+        xp = namespace(explicand)
+        changed = xp.astype(explicand != baseline, explicand.dtype)
+        return xp.astype(self.features.total(changed[None, ...])[0, :] > 0, explicand.dtype)
+
+
+def smooth_fields(stream: Stream, shape: Shape, axes: tuple[int, ...], widths: np.ndarray) -> Array:
+    """Gaussian fields of deviation 1 (u, *shape), smooth along `axes`, field i with width widths[i].
+
+    White noise on knots half a width apart, spread by Gaussian bumps: the same at the border as inside.
+    """
+    xp = namespace(stream.model)
+    fields = []
+    for place, width in enumerate(np.unique(widths)):
+        count = int((widths == width).sum())
+        bumps = {axis: _bumps(shape[axis], float(width)) for axis in axes}
+        knots = tuple(bumps[axis].shape[1] if axis in bumps else n for axis, n in enumerate(shape))
+        field = Stream(stream.seed, (*stream.place, place), stream.model).normal((count, *knots))
+        for axis, bump in bumps.items():
+            moved = xp.moveaxis(field, axis + 1, -1)
+            field = xp.moveaxis(moved @ like(bump.T, stream.model), -1, axis + 1)
+        fields.append(field)
+    order = np.argsort(np.argsort(widths, kind="stable"), kind="stable")
+    return xp.take(xp.concat(fields, axis=0), like(order, stream.model, xp.int64), axis=0)
+
+
+def _bumps(length: int, width: float) -> np.ndarray:
+    """(length, knots): Gaussian bumps whose squares sum to 1 at every place: a field of them has deviation 1."""
+    spacing = max(width / 2, 0.5)
+    knots = np.arange(-3 * width, length - 1 + 3 * width + spacing, spacing)
+    bumps = np.exp(-((np.arange(length)[:, None] - knots) ** 2) / width**2)
+    return np.asarray(bumps / np.linalg.norm(bumps, axis=1, keepdims=True))
+
+
+def _turns(widths: tuple[float, ...], first: int, count: int) -> np.ndarray:
+    """The width of every draw: couples of draws share one, and couples take turns."""
+    return np.asarray(widths)[np.arange(first, first + count) // 2 % len(widths)]

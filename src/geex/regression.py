@@ -1,0 +1,170 @@
+"""Regression on contrasts: the values that explain the differences between mirrored queries.
+
+    d = E ξ + noise,   ξ = D u,   u ~ N(0, s² K)
+
+For independent masks with α = ½ and for Gaussian noise the coefficients are what the score estimator estimates, but
+the cross-talk between features, which is most of its noise, is gone. D, K and the noise are chosen by the marginal
+likelihood from a handful of candidates, on the first few hundred draws.
+"""
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from geex.arrays import Array, like, namespace
+from geex.errors import MethodError
+from geex.features import Elements, Features, Pixels, grid_axes
+from geex.methods import Method
+from geex.outputs import Score, scored
+from geex.plan import Plan
+from geex.posterior import Posterior, posterior
+from geex.presence import Presence, PresenceMasks
+from geex.prior import Prior, priors
+from geex.score import Answered, contrast
+from geex.search import Noise, Search
+
+RATIOS = np.logspace(-10, 2, 49)
+DRAWS_FOR_CHOICE = 192
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Values by regression on what another method asks.
+
+    of: the method that asks: `Presence(alpha=0.5)`, or `GEEX(…)`.
+    complete: whether the values are made to add up to f(x) − f(x̊) exactly, by conditioning on it. That moves mass onto
+        features that do nothing: it gives up Insensitivity for the sum.
+    """
+
+    of: Method = field(default_factory=lambda: Presence(alpha=0.5))
+    complete: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.of, type) or not hasattr(self.of, "search") or not getattr(self.of, "mirror", True):
+            raise MethodError(
+                f"of is {self.of!r}; wanted a method with mirrored draws such as geex.Presence(alpha=0.5)."
+            )
+
+    def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
+        search = self.of.search(explicand, baseline, features, rows)
+        if not isinstance(search, Noise | PresenceMasks):
+            raise MethodError(f"{self.of!r} cannot be regressed on; wanted geex.Presence(…) or geex.GEEX(…).")
+        if isinstance(search, Noise) and not isinstance(features, Elements | Pixels):
+            raise MethodError(
+                "regression on noise gives values of elements and pixels; for groups take geex.Presence()."
+            )
+        return search
+
+    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> "Fit":
+        contrasts, differences = gathered(answered, targets, score)
+        reach, prior, ratio = chosen_prior(plan, contrasts[:DRAWS_FOR_CHOICE, :], differences[:DRAWS_FOR_CHOICE, :])
+        fit = posterior(design(plan, contrasts, reach), differences, reach, prior, ratio)
+        if self.complete:
+            outputs = scored(ends, score)
+            totals = namespace(outputs).stack([outputs[0, target] - outputs[1, target] for target in targets])
+            fit = fit.summing_to(totals, namespace(totals).ones_like(reach))
+        return Fit(fit, plan)
+
+    def estimand(self, search: Any) -> str:
+        text = f"By regression: {self.of.estimand(search)}"
+        return f"{text} Made to add up to f(x) − f(x̊) exactly, by conditioning on it." if self.complete else text
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The posterior as values of features: coefficients of elements that make up a feature are summed."""
+
+    posterior: Posterior
+    plan: Plan
+
+    @property
+    def values(self) -> Array:
+        return self._features(self.posterior.mean)
+
+    @property
+    def stderr(self) -> Array:
+        xp = namespace(self.posterior.mean)
+        return xp.sqrt(self.posterior.scale[:, None] * self._features(self.posterior.variance()[None, :]))
+
+    @property
+    def sum_stderr(self) -> Array:
+        xp = namespace(self.posterior.mean)
+        whole = xp.ones_like(self.posterior.reach)[None, :]
+        return xp.sqrt(self.posterior.scale * self.posterior.covering(whole)[0])
+
+    def _features(self, rows: Array) -> Array:
+        if isinstance(self.plan.search, PresenceMasks):
+            return rows
+        grid = namespace(rows).reshape(rows, (rows.shape[0], *self.plan.explicand.shape))
+        return self.plan.features.total(grid)
+
+
+def gathered(answered: Answered, targets: list[int], score: Score) -> tuple[Array, Array]:
+    """Contrasts E (n, q) and differences d (n, k) of a whole run, in float64."""
+    contrasts, differences = [], []
+    for chunk, answers in answered:
+        plan, xp = chunk.plan, namespace(answers)
+        search: Any = plan.search
+        outputs = xp.reshape(scored(answers, score), (chunk.count, search.rows, -1))
+        d = xp.stack([contrast(outputs[:, :, target]) for target in targets], axis=1)
+        differences.append(2 * d if isinstance(search, PresenceMasks) else d)
+        contrasts.append(xp.astype(search.contrasts(chunk.draws, plan.explicand, plan.baseline), xp.float64))
+    return xp.concat(contrasts, axis=0), xp.concat(differences, axis=0)
+
+
+def design(plan: Plan, contrasts: Array, reach: Array) -> Array:
+    """Φ: what a draw changes in units of u. Masks change ξ = D u; noise changes u, the gradient, itself."""
+    return contrasts * reach if isinstance(plan.search, PresenceMasks) else contrasts
+
+
+def chosen_prior(plan: Plan, contrasts: Array, differences: Array) -> tuple[Array, Prior, float]:
+    """D, K and λ of the largest marginal likelihood, all outputs together."""
+    shape, axes = _grid(plan)
+    best = None
+    for reach in _reaches(plan):
+        rows = design(plan, contrasts, reach)
+        for prior in priors(shape, axes):
+            likelihood, ratio = evidence(rows @ prior.apply(rows).T, differences)
+            if best is None or likelihood > best[0]:
+                best = (likelihood, reach, prior, ratio)
+    assert best is not None
+    return best[1:]
+
+
+def evidence(gram: Array, differences: Array) -> tuple[float, float]:
+    """The log marginal likelihood of d given Φ K Φᵀ, and the λ that has it (RATIOS times the mean diagonal)."""
+    xp = namespace(gram)
+    n = gram.shape[0]
+    size = float(xp.mean(xp.linalg.diagonal(gram))) or 1.0
+    spectrum, vectors = xp.linalg.eigh(gram)
+    power = (vectors.T @ differences) ** 2
+    variances = xp.maximum(spectrum, xp.zeros_like(spectrum))[None, :] + like(RATIOS * size, gram)[:, None]
+    scale = xp.maximum((1 / variances) @ power / n, xp.asarray(1e-300))
+    likelihood = -0.5 * (n * xp.sum(xp.log(scale), axis=1) + differences.shape[1] * xp.sum(xp.log(variances), axis=1))
+    best = int(xp.argmax(likelihood))
+    return float(likelihood[best]), float(RATIOS[best] * size)
+
+
+def _grid(plan: Plan) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The shape of the coefficients and the axes along which they have neighbours."""
+    shape = tuple(plan.explicand.shape)
+    if isinstance(plan.search, PresenceMasks):
+        return plan.features.shape(shape), grid_axes(plan.features, shape)
+    features = Elements(channels=plan.features.channels)
+    return shape, grid_axes(features, shape)
+
+
+def _reaches(plan: Plan) -> list[Array]:
+    """Candidates of D (q,), in float64 and 0 where x = x̊: x − x̊ with its sign, and the root of its size."""
+    xp = namespace(plan.explicand)
+    difference = xp.astype(plan.explicand - plan.baseline, xp.float64)
+    if not isinstance(plan.search, PresenceMasks):
+        return [xp.reshape(difference, (-1,))]
+    size = xp.sqrt(plan.features.total(difference[None, ...] ** 2)[0, :])
+    typical = xp.sqrt(xp.mean(size**2))
+    rooted = xp.sqrt(size / typical + 0.1) * xp.astype(size > 0, xp.float64)
+    if size.shape[0] == prod(difference.shape):
+        return [xp.reshape(difference, (-1,)), rooted]
+    return [rooted]

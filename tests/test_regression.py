@@ -1,0 +1,146 @@
+"""Regression: slow twins, exact recovery, games, and degenerate cases."""
+
+import numpy as np
+import pytest
+
+import geex
+from geex.posterior import posterior
+from geex.prior import Prior, priors
+from geex.regression import evidence
+from tests.games import banzhaf, glove, model_of
+from tests.helpers import explained
+
+RNG = np.random.default_rng(0)
+
+
+def naive_posterior(design, differences, reach, kernel, ratio):
+    """Mean (k, q) and covariance over s² (q, q), as the formulas are printed."""
+    d_k = np.diag(reach) @ kernel
+    gain = d_k @ design.T @ np.linalg.inv(design @ kernel @ design.T + ratio * np.eye(len(design)))
+    covariance = d_k @ np.diag(reach) - gain @ design @ kernel @ np.diag(reach)
+    return (gain @ differences).T, covariance
+
+
+@pytest.mark.parametrize("draws", [7, 40])
+@pytest.mark.parametrize("prior", [Prior((4, 5), (), ((1.0, 0.0),)), Prior((4, 5), (0, 1), ((0.9, 1.3), (0.1, 0.0)))])
+def test_posterior_equals_its_twin_on_either_side(draws, prior):
+    design, differences, reach = RNG.normal(size=(draws, 20)), RNG.normal(size=(draws, 3)), RNG.normal(size=20)
+    fast = posterior(design, differences, reach, prior, 0.3)
+    mean, covariance = naive_posterior(design, differences, reach, prior.dense(), 0.3)
+    np.testing.assert_allclose(fast.mean, mean, atol=1e-10)
+    np.testing.assert_allclose(fast.variance(), np.diag(covariance), atol=1e-10)
+    rows = RNG.normal(size=(4, 20))
+    np.testing.assert_allclose(fast.covering(rows), np.diag(rows @ covariance @ rows.T), atol=1e-9)
+    system = design @ prior.dense() @ design.T + 0.3 * np.eye(draws)
+    np.testing.assert_allclose(fast.scale, np.diag(differences.T @ np.linalg.inv(system) @ differences) / draws)
+
+
+@pytest.mark.parametrize("draws", [7, 40])
+def test_conditioning_on_the_sum_equals_one_more_exact_row(draws):
+    prior = Prior((4, 5), (0, 1), ((0.9, 1.3), (0.1, 0.0)))
+    design, differences, reach = RNG.normal(size=(draws, 20)), RNG.normal(size=(draws, 2)), RNG.normal(size=20)
+    totals = np.array([3.0, -1.0])
+    fast = posterior(design, differences, reach, prior, 0.3).summing_to(totals, np.ones(20))
+    np.testing.assert_allclose(fast.mean.sum(axis=1), totals, atol=1e-9)
+    weight = 1e-5
+    more = np.concatenate([design, reach[None] / weight])
+    mean, covariance = naive_posterior(
+        more, np.concatenate([differences, totals[None] / weight]), reach, prior.dense(), 0.3
+    )
+    np.testing.assert_allclose(fast.mean, mean, atol=1e-5)
+    np.testing.assert_allclose(fast.variance(), np.diag(covariance), atol=1e-5)
+
+
+def test_without_neighbours_it_is_ridge():
+    design, differences = RNG.normal(size=(30, 8)), RNG.normal(size=(30, 1))
+    fast = posterior(design, differences, np.ones(8), Prior((8,), (), ((1.0, 0.0),)), 0.7)
+    ridge = np.linalg.solve(design.T @ design + 0.7 * np.eye(8), design.T @ differences)
+    np.testing.assert_allclose(fast.mean, ridge.T, atol=1e-12)
+
+
+def test_priors_apply_as_their_matrix():
+    for prior in [*priors((5, 6), (0, 1)), *priors((3, 5, 4), (1, 2)), *priors((9,), ())]:
+        rows = RNG.normal(size=(3, int(np.prod(prior.shape))))
+        np.testing.assert_allclose(prior.apply(rows), rows @ prior.dense(), atol=1e-12)
+        assert np.linalg.eigvalsh(prior.dense()).min() > -1e-9
+        np.testing.assert_allclose(np.diag(prior.dense()), prior.height)
+
+
+def test_evidence_equals_the_density():
+    gram = (root := RNG.normal(size=(12, 5))) @ root.T
+    differences = RNG.normal(size=(12, 2))
+    likelihood, ratio = evidence(gram, differences)
+    system = gram + ratio * np.eye(12)
+    wanted = 0.0
+    for d in differences.T:
+        scale = d @ np.linalg.solve(system, d) / 12
+        wanted += -0.5 * (12 * np.log(scale) + np.linalg.slogdet(system)[1])
+    assert likelihood == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("of", [geex.Presence(0.5), geex.Presence(), geex.GEEX(0.5)], ids=str)
+@pytest.mark.parametrize("shape", [(10,), (4, 5), (2, 3, 4)])
+def test_linear_models_are_recovered(of, shape):
+    """To 1e-6 with more draws than features."""
+    slope, x = RNG.normal(size=shape), RNG.normal(size=shape)
+    explanation = explained(lambda z: (z * slope).reshape(len(z), -1).sum(1), x, geex.Regression(of), 202)
+    np.testing.assert_allclose(explanation.values, slope * x, atol=1e-6 * np.abs(slope * x).max() * 10)
+
+
+def test_banzhaf_values_of_a_game():
+    explanation = explained(model_of(glove, 6), np.ones(6), geex.Regression(geex.Presence(0.5)), 40002)
+    np.testing.assert_allclose(explanation.values, banzhaf(glove, 6), atol=0.02)
+    assert abs(explanation.values[5]) < 4 * explanation.stderr[5]
+
+
+def test_completeness_by_conditioning():
+    model, x = model_of(glove, 6), np.ones(6)
+    explanation = explained(model, x, geex.Regression(geex.Presence(0.5), complete=True), 402)
+    assert explanation.gap == pytest.approx(0, abs=1e-9)
+    assert explanation.gap_stderr < 1e-6
+    assert "add up" in explanation.estimand
+
+
+def test_every_output_in_one_solve():
+    weights = RNG.normal(size=(6, 3))
+    every = explained(lambda z: np.tanh(z @ weights), np.ones(6), geex.Regression(), 302, target="all")
+    assert every.values.shape == (3, 6)
+    assert np.isfinite(every.stderr).all()
+
+
+@pytest.mark.parametrize("queries", [6, 8, 12])
+@pytest.mark.parametrize("shape", [(1,), (1, 1), (6, 7)])
+def test_hardly_any_draws(shape, queries):
+    explanation = explained(lambda z: z.reshape(len(z), -1).sum(1), np.ones(shape), geex.Regression(), queries)
+    assert np.isfinite(explanation.values).all()
+    assert np.isfinite(explanation.stderr).all()
+
+
+def test_constant_and_saturated_models():
+    with pytest.warns(geex.errors.LittleToExplain):
+        explanation = explained(lambda z: np.full(len(z), 2.0), np.ones((3, 4)), geex.Regression(), 60)
+    assert (explanation.values == 0).all()
+    assert np.isfinite(explanation.stderr).all()
+
+
+def test_missingness_is_exact():
+    x = np.zeros((5, 6))
+    x[2, 3] = x[1, 1] = 1.0
+    explanation = explained(lambda z: z.sum((1, 2)) ** 2, x, geex.Regression(), 202)
+    assert (explanation.values[x == 0] == 0).all()
+    assert (explanation.stderr[x == 0] == 0).all()
+    assert (explanation.values[x != 0] != 0).all()
+
+
+@pytest.mark.parametrize("features", [geex.Elements(), geex.Pixels(channels=0)])
+@pytest.mark.parametrize("of", [geex.Presence(0.5), geex.GEEX(0.5)], ids=str)
+def test_numpy_and_torch_agree(of, features):
+    torch = pytest.importorskip("torch")
+    slope, x = RNG.normal(size=(2, 3, 4)), RNG.normal(size=(2, 3, 4))
+    one = explained(lambda z: (z * slope).sum((1, 2, 3)), x, geex.Regression(of), 202, features=features)
+    tensor = torch.from_numpy(slope)
+    other = explained(
+        lambda z: (z * tensor).sum((1, 2, 3)), torch.from_numpy(x), geex.Regression(of), 202, features=features
+    )
+    assert isinstance(other.values, torch.Tensor)
+    np.testing.assert_allclose(one.values, other.values.numpy(), atol=1e-5)
