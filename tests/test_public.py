@@ -17,6 +17,7 @@ OPTIONAL = {"torch", "captum", "skimage", "onnxruntime", "matplotlib"}
 # a module may import from its own layer's left and from the layers above it
 LAYERS = [
     ["errors"],
+    ["checks"],
     ["arrays"],
     ["path", "smooth"],
     ["features"],

@@ -153,7 +153,7 @@ def test_rise_says_what_is_wrong():
     for settings in ({"cells": 1}, {"cells": 7.0}, {"keep": 0}, {"keep": 1}, {"keep": True}):
         with pytest.raises(MethodError):
             geex.RISE(**settings)
-    with pytest.raises(BudgetError, match="RISE needs 2"):
+    with pytest.raises(BudgetError, match="at least 4"):
         explained(planted, picture(), geex.RISE(), 3)
     with pytest.raises(FeaturesError, match="channels"):
         explained(lambda z: z.sum((1, 2, 3)), np.ones((8, 8, 8)), geex.RISE(), 66)
@@ -264,7 +264,7 @@ def test_lime_says_what_is_wrong():
             geex.LIME(**settings)
     with pytest.raises(FeaturesError, match="map of segments"):
         explained(planted, picture(), geex.LIME(QUARTERS[:5]), 66)
-    with pytest.raises(BudgetError, match="LIME needs 2"):
+    with pytest.raises(BudgetError, match="at least 4"):
         explained(planted, picture(), geex.LIME(QUARTERS), 3)
 
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_array_api_obj
 
-from geex.arrays import Array, accelerated, host, is_real, like, namespace
+from geex.arrays import Array, accelerated, as_array, host, like, namespace, owned
 from geex.errors import AnswerError
 
 UNSETTLED = 32
+LARGEST = 1e100
 
 
 class Answers:
@@ -29,7 +29,7 @@ class Answers:
         count = int(queries.shape[0])
         array = self._array(answer, count)
         self._same_width(1 if array.ndim == 1 else int(array.shape[1]), start)
-        answers = xp.reshape(like(array, self.explicand, xp.float64), (count, self.width))
+        answers = xp.reshape(owned(like(array, self.explicand, xp.float64)), (count, self.width))
         self.unsettled.append((answers, start))
         if not accelerated(answers) or len(self.unsettled) >= UNSETTLED:
             self.settle(queries)
@@ -41,34 +41,28 @@ class Answers:
         if not unsettled:
             return
         xp = namespace(self.explicand)
-        finite = xp.isfinite(xp.concat([answers for answers, _ in unsettled], axis=0))
-        if bool(xp.all(finite)):
+        if bool(xp.all(xp.abs(xp.concat([answers for answers, _ in unsettled], axis=0)) <= LARGEST)):
             return
         for answers, start in unsettled:
-            wrong = np.argwhere(~np.isfinite(host(answers)))
+            wrong = np.argwhere(~(np.abs(host(answers)) <= LARGEST))
             if len(wrong):
                 row, output = (int(i) for i in wrong[0])
                 last = queries is not None and answers is unsettled[-1][0]
                 raise AnswerError(
                     f"the model answered {float(answers[row, output])} for output {output} of query {start + row}; "
-                    "wanted finite numbers. bounds=(lowest, highest) keeps queries inside the valid range; the query "
-                    "is on this error as `.query`.",
+                    f"wanted finite numbers up to {LARGEST:g}. bounds=(lowest, highest) keeps queries inside the valid "
+                    "range; the query is on this error as `.query`.",
                     query=queries[row, ...] if last and queries is not None else None,
                 )
 
     def _array(self, answer: Any, count: int) -> Array:
         wanted = f"wanted real numbers of shape ({count},) or ({count}, k), one row for each query"
         try:
-            array = answer if is_array_api_obj(answer) else np.asarray(answer)
-        except ValueError as error:
+            array = as_array("the model's answer", answer, AnswerError)
+        except AnswerError as error:
             raise AnswerError(
-                f"the model answered a {type(answer).__name__} that is no array ({error}); {wanted}."
+                f"{error} In all, {wanted}: wrap the model in a function that returns its scores."
             ) from None
-        if not is_real(array):
-            raise AnswerError(
-                f"the model answered a {type(answer).__name__} of type {array.dtype}; {wanted}. "
-                "Wrap the model in a function that returns its scores."
-            )
         shape = tuple(array.shape)
         if len(shape) not in (1, 2) or shape[0] != count or 0 in shape:
             raise AnswerError(f"the model answered an array of shape {shape} to {count} queries; {wanted}.")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, device, is_array_api_obj, is_torch_array
 
-from geex.errors import ExplicandError
+from geex.errors import ExplicandError, GeexError
 
 Array = Any
 Shape = tuple[int, ...]
@@ -21,6 +21,7 @@ __all__ = [
     "Shape",
     "Stream",
     "accelerated",
+    "as_array",
     "as_explicand",
     "device",
     "gradient_free",
@@ -29,6 +30,7 @@ __all__ = [
     "library",
     "like",
     "namespace",
+    "owned",
     "segment_sum",
     "working",
 ]
@@ -56,14 +58,38 @@ def is_real(array: Array) -> bool:
     return bool(namespace(array).isdtype(array.dtype, ("bool", "integral", "real floating")))
 
 
+def as_array(name: str, value: Any, kind: type[GeexError]) -> Array:
+    """`value` as an array of real numbers in a type that computes; raises `kind` where it cannot be one."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise kind(f"{name} is a masked array, and what is masked has no value; fill it first, with {name}.filled(…).")
+    array: Array = value
+    if is_torch_array(value):
+        array = value.detach()
+        if array.layout is not namespace(array).strided or array.device.type == "meta":
+            raise kind(f"{name} is a sparse or meta tensor; wanted a dense one. Convert it first, with .to_dense().")
+    elif not is_array_api_obj(value):
+        try:
+            array = np.asarray(value)
+        except Exception as error:
+            raise kind(
+                f"{name} is a {type(value).__name__} that makes no array ({error}); wanted real numbers."
+            ) from None
+    if not is_real(array):
+        raise kind(f"{name} is a {type(value).__name__} with elements of type {array.dtype}; wanted real numbers.")
+    return _computable(array)
+
+
+def _computable(array: Array) -> Array:
+    """NumPy arrays in the machine's byte order, and no wider than float64."""
+    if not isinstance(array, np.ndarray | np.generic):
+        return array
+    wide = array.dtype.kind == "f" and array.dtype.itemsize > 8
+    return np.asarray(array, dtype=np.float64 if wide else array.dtype.newbyteorder("="))
+
+
 def as_explicand(x: Any) -> Array:
     """x as an array of real, finite numbers with at least one element."""
-    array = x.detach() if is_torch_array(x) else x if is_array_api_obj(x) else np.asarray(x)
-    if not is_real(array):
-        raise ExplicandError(
-            f"x has elements of type {array.dtype}; wanted real numbers. Convert it first, "
-            "for instance with np.asarray(x, dtype=float)."
-        )
+    array = as_array("x", x, ExplicandError)
     if 0 in array.shape:
         raise ExplicandError(f"x has shape {tuple(array.shape)} and so no element; wanted at least one feature.")
     xp = namespace(array)
@@ -74,9 +100,19 @@ def as_explicand(x: Any) -> Array:
     return array
 
 
+def owned(array: Array, dtype: Any = None) -> Array:
+    """A copy of one's own, its rows one after the other in memory: nobody else writes to it, and sums over it run in
+    the same order however it came."""
+    if is_torch_array(array):
+        return array.detach().to(dtype, copy=True).contiguous() if dtype else array.detach().clone().contiguous()
+    if isinstance(array, np.ndarray | np.generic):
+        return np.array(array, dtype=dtype, order="C", copy=True)
+    return namespace(array).asarray(array, dtype=dtype, copy=True)
+
+
 def working(x: Array) -> Array:
-    """x in the floating type that queries and weights are made in: float64, or float32 for narrower types."""
-    return namespace(x).astype(x, _float_type(x))
+    """A copy of x in the floating type that queries and weights are made in: float64, or float32 for narrower types."""
+    return owned(x, _float_type(x))
 
 
 def _float_type(x: Array) -> Any:
@@ -92,11 +128,9 @@ def like(value: Any, array: Array, dtype: Any = None) -> Array:
     xp = namespace(array)
     dtype = array.dtype if dtype is None else dtype
     if is_torch_array(value):
-        value = value.detach()
-        if not is_torch_array(array):
-            value = value.cpu().numpy()
+        value = value.detach() if is_torch_array(array) else host(value)
     elif is_torch_array(array) and is_array_api_obj(value):
-        value = host(value)
+        value = owned(_computable(host(value)))
     if accelerated(array) and not is_torch_array(value):
         # from pinned memory the copy does not wait for what the accelerator is doing
         return xp.asarray(value, dtype=dtype).pin_memory().to(array.device, non_blocking=True)
@@ -104,10 +138,14 @@ def like(value: Any, array: Array, dtype: Any = None) -> Array:
 
 
 def host(array: Array) -> np.ndarray:
-    """A NumPy copy, wherever the array lives."""
-    if is_torch_array(array):
-        return np.asarray(array.detach().cpu().numpy())
-    return np.asarray(array)
+    """The array as NumPy's, wherever it lives; types that NumPy does not have become float32."""
+    if not is_torch_array(array):
+        return np.asarray(array)
+    array = array.detach().cpu()
+    try:
+        return np.asarray(array.numpy())
+    except TypeError:
+        return np.asarray(array.float().numpy())
 
 
 def gradient_free(array: Array) -> AbstractContextManager[Any]:

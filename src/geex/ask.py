@@ -29,23 +29,22 @@ def default_batch(explicand: Array) -> int:
     return max(1, min(MOST_ROWS, int(size // (prod(explicand.shape) * explicand.itemsize))))
 
 
+def progress_bar(total: int, shown: bool) -> Any:
+    """A bar over `total` queries with an ETA, for what takes over two seconds and only where a person is watching."""
+    return tqdm(total=total, unit=" queries", delay=2.0, disable=None if shown else True, leave=False)
+
+
 class Asker:
     """Asks one model about inputs like `explicand`, at most `budget` rows in all, `batch` at a time."""
 
-    def __init__(self, model: Model, explicand: Array, budget: int, batch: int | None, progress: bool) -> None:
+    def __init__(self, model: Model, explicand: Array, budget: int, batch: int | None, bar: Any = None) -> None:
         self.model = model
         self.explicand = explicand
         self.budget = budget
         self.batch = default_batch(explicand) if batch is None else batch
         self.asked = 0
         self.answers = Answers(explicand)
-        self.bar = tqdm(total=budget, unit=" queries", delay=2.0, disable=None if progress else True, leave=False)
-
-    def __enter__(self) -> "Asker":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.close()
+        self.bar = progress_bar(budget, False) if bar is None else bar
 
     def rows(self, queries: Array) -> Array:
         """Answers (m, k) in float64 to queries (m, *shape), in batches."""

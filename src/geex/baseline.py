@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from geex.arrays import Array, as_explicand, is_real, like, namespace, working
+from geex.arrays import Array, as_array, like, namespace, owned, working
+from geex.checks import is_whole
 from geex.errors import BaselineError, GeexError
 from geex.features import Features, image_axes
 from geex.smooth import Kernel, blurred
@@ -64,12 +65,15 @@ def blur(kernel: int, sigma: float, channels: int | None = None) -> Blur:
 
 def per_channel(values: Sequence[float], axis: int = 0) -> PerChannel:
     """A baseline with one number for each channel, the channels lying along `axis`."""
-    return PerChannel(tuple(float(v) for v in values), axis)
+    numbers = as_array("the baseline's values", values, BaselineError)
+    if numbers.ndim != 1 or not is_whole(axis):
+        raise BaselineError(f"values is {values!r} and axis {axis!r}; wanted a list of numbers and a whole number.")
+    return PerChannel(tuple(float(v) for v in numbers), int(axis))
 
 
 def mean(data: Any) -> Array:
     """A baseline that is the mean of `data` (n, *shape)."""
-    array = working(as_explicand(data))
+    array = working(as_array("the data to average", data, BaselineError))
     if array.ndim == 0 or array.shape[0] == 0:
         raise BaselineError(f"the data to average has shape {tuple(array.shape)}; wanted (n, *shape of x).")
     return namespace(array).mean(array, axis=0)
@@ -91,10 +95,7 @@ def _one(spec: Any, explicand: Array, features: Features) -> Array:
         spec = _rule(spec, explicand)
     if isinstance(spec, list | tuple):
         raise BaselineError("a list of baselines holds a list; wanted numbers, arrays or rules such as geex.blur.")
-    spec = 0.0 if spec is None else spec
-    array = spec if is_array_api_obj(spec) else np.asarray(spec)
-    if not is_real(array):
-        raise BaselineError(f"the baseline is {spec!r} of type {array.dtype}; wanted real numbers.")
+    array = as_array("the baseline", 0.0 if spec is None else spec, BaselineError)
     if not isinstance(spec, Real) and array.ndim and tuple(array.shape) != tuple(explicand.shape):
         array = _broadcast(array, explicand)
     xp = namespace(explicand)
@@ -106,11 +107,14 @@ def _one(spec: Any, explicand: Array, features: Features) -> Array:
 
 def _rule(rule: Rule, explicand: Array) -> Array:
     try:
-        return rule(explicand)
+        made = rule(owned(explicand))
     except GeexError:
         raise
     except Exception as error:
         raise BaselineError(f"the baseline rule {rule!r} raised {type(error).__name__}: {error}") from error
+    if made is None:
+        raise BaselineError(f"the baseline rule {rule!r} returned None; wanted an array of the shape of x.")
+    return made
 
 
 def _broadcast(array: Array, explicand: Array) -> Array:

@@ -3,6 +3,7 @@
 ξ_k ~ U(0, 1), independent
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from math import prod
 
@@ -39,6 +40,11 @@ class Nothing:
 
     rows: int = 1
     block: int = 1
+    least: int = 0
+
+    @property
+    def drawn(self) -> Hashable:
+        return self
 
     def afford(self, rows: int) -> int:
         return 0

@@ -1,5 +1,6 @@
 """The front door: plan, ask, estimate."""
 
+import inspect
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
@@ -8,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from geex.arrays import Array, host, library, namespace
-from geex.ask import Asker, Model
+from geex.ask import Asker, Model, progress_bar
 from geex.baseline import Baseline
-from geex.errors import ExplicandError, InputError, LittleToExplain
+from geex.errors import BudgetError, ExplicandError, InputError, LittleToExplain
 from geex.explanation import Explanation, completed
 from geex.features import Features, checked
 from geex.methods import Estimate, Method
-from geex.outputs import Score, Target, check_score, check_target, chosen, scored
+from geex.outputs import Score, Target, check_score, checked_target, chosen, scored
 from geex.plan import Chunk, Masks, Plan
 from geex.score import Answered
 from geex.task import Task, prepare
@@ -91,8 +92,8 @@ def explain_batch(
 
     Masks are kept in memory up to 256 MB and made again from the seed beyond that.
     """
-    if not hasattr(xs, "__len__") or len(xs) == 0:
-        raise ExplicandError(f"xs is {type(xs).__name__} with no explicand in it; wanted one or more.")
+    if not hasattr(xs, "__len__") or getattr(xs, "ndim", 1) == 0 or len(xs) == 0:
+        raise ExplicandError(f"xs is a {type(xs).__name__} with no explicand in it; wanted one or more.")
     settings = (baseline, target, score, method, queries, features, bounds, seed, batch, progress)
     return explain_tasks(model, [prepare(x, *settings) for x in xs], Masks())
 
@@ -108,14 +109,17 @@ def estimate(
 
     None keeps what the explanation has for `score` and `features`; for `target` it is the predicted output.
     """
-    record = explanation.record
+    record = getattr(explanation, "record", None)
     if record is None:
-        raise InputError("this explanation has no record of its answers (it was loaded, or converted by .numpy()).")
+        raise InputError(
+            f"{type(explanation).__name__} has no record of answers; wanted an explanation as geex.explain returned it "
+            "(one that was loaded, or converted by .numpy(), has none)."
+        )
     task = record.task
     features = task.features if features is None else checked(features, tuple(task.explicand.shape))
-    task = replace(task, target=target, score=task.score if score is None else score, features=features)
-    check_target(target)
     check_score(score)
+    target = checked_target(target)
+    task = replace(task, target=target, score=task.score if score is None else score, features=features)
     plans = [replace(plan, features=task.features) for plan in record.plans]
     targets, several = chosen(target, scored(record.ends[:1, :], task.score)[0, :])
     record = replace(record, task=task, plans=plans)
@@ -127,43 +131,53 @@ def estimate(
 
 
 def explain_tasks(model: Model, tasks: list[Task], masks: Masks) -> list[Explanation]:
-    """Explains tasks one after the other, with one set of masks."""
+    """Explains tasks one after the other, with one set of masks and one progress bar."""
     if not callable(model):
         raise InputError(f"model is {model!r}; wanted a callable from a batch (n, *shape) to (n,) or (n, k).")
-    return [_explain(model, task, masks) for task in tasks]
+    planned = [_plans(task, masks) for task in tasks]
+    total = sum(1 + len(plans) + sum(plan.search.rows * n for plan, n in plans) for plans in planned)
+    with progress_bar(total, tasks[0].progress) as bar:
+        return [_explain(model, task, plans, bar) for task, plans in zip(tasks, planned, strict=True)]
 
 
-def _explain(model: Model, task: Task, masks: Masks) -> Explanation:
-    plans, draws = _plans(task, masks)
-    with Asker(model, task.explicand, task.queries, task.batch, task.progress) as asker:
-        xp = namespace(task.explicand)
-        ends = asker.rows(xp.astype(xp.stack([task.explicand, *task.baselines]), task.dtype))
-        output = scored(ends, task.score)
-        targets, several = chosen(task.target, output[0, :])
+def _explain(model: Model, task: Task, plans: list[tuple[Plan, int]], bar: Any) -> Explanation:
+    xp = namespace(task.explicand)
+    asker = Asker(model, task.explicand, task.queries, task.batch, bar)
+    ends = asker.rows(xp.astype(xp.stack([task.explicand, *task.baselines]), task.dtype))
+    output = scored(ends, task.score)
+    targets, several = chosen(task.target, output[0, :])
+    if getattr(task.method, "compares", True):
         _warn_if_little(output, targets)
-        parts, answers = [], []
-        for part, (plan, count) in enumerate(zip(plans, draws, strict=True)):
-            heard = [ends[:0, :]]
-            answered = _listen(asker.chunks(plan.chunks(count)), heard)
-            parts.append(_part(task, plan, answered, ends, part, targets))
-            answers.append(xp.concat(heard, axis=0))
-        asked = asker.asked
-    return _explanation(Record(task, plans, ends, answers, asked), parts, targets, several)
+    parts, answers = [], []
+    for part, (plan, count) in enumerate(plans):
+        heard = [ends[:0, :]]
+        answered = _listen(asker.chunks(plan.chunks(count)), heard)
+        parts.append(_part(task, plan, answered, ends, part, targets))
+        answers.append(xp.concat(heard, axis=0))
+    kept = [replace(plan, masks=Masks(keep=0)) for plan, _ in plans]
+    return _explanation(Record(task, kept, ends, answers, asker.asked), parts, targets, several)
 
 
-def _plans(task: Task, masks: Masks) -> tuple[list[Plan], list[int]]:
+def _plans(task: Task, masks: Masks) -> list[tuple[Plan, int]]:
     """A plan for every baseline and how many draws of it are asked; every baseline has a seed of its own."""
     count = len(task.baselines)
     rows = (task.queries - 1 - count) // count
-    plans, draws = [], []
+    plans = []
     for part, baseline in enumerate(task.baselines):
         search = task.method.search(task.explicand, baseline, task.features, max(rows, 0))
-        seed = (
-            task.seed if part == 0 else int(np.random.SeedSequence(task.seed, spawn_key=(2, part)).generate_state(1)[0])
-        )
-        plans.append(Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, masks))
-        draws.append(search.afford(rows))
-    return plans, draws
+        if rows < search.least:
+            raise BudgetError(
+                f"queries is {task.queries} and this method needs at least {1 + count + count * search.least}: one for "
+                f"f(x), {count} for f(x̊) and {search.least} for every baseline. Thousands are usual."
+            )
+        seed = task.seed if part == 0 else _seed_of(task.seed, part)
+        plan = Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, masks)
+        plans.append((plan, search.afford(rows)))
+    return plans
+
+
+def _seed_of(seed: int, part: int) -> int:
+    return int(np.random.SeedSequence(seed, spawn_key=(2, part)).generate_state(1, np.uint64)[0])
 
 
 def _part(task: Task, plan: Plan, answered: Answered, ends: Array, part: int, targets: list[int]) -> Estimate:
@@ -196,8 +210,16 @@ def _warn_if_little(output: Array, targets: list[int]) -> None:
             f"f(x) = {ends[0, 0]:.4g} and f(x̊) = {ends[1:, 0].mean():.4g} hardly differ: there is little to explain, "
             "and another baseline or target may be wanted.",
             LittleToExplain,
-            stacklevel=6,
+            stacklevel=_frames_of_geex(),
         )
+
+
+def _frames_of_geex() -> int:
+    """How many frames up a warning belongs: to the first caller that is not geex."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("geex."):
+        level, frame = level + 1, frame.f_back
+    return level - 1
 
 
 def _explanation(record: Record, parts: list[Estimate], targets: list[int], several: bool) -> Explanation:
@@ -225,10 +247,17 @@ def _explanation(record: Record, parts: list[Estimate], targets: list[int], seve
         gap_stderr=one(gap_stderr),
         target=targets if several else targets[0],
         queries=record.asked,
-        estimand=task.method.estimand(plans[0].search),
+        freedom=float(sum(getattr(part, "freedom", np.inf) for part in parts)),
+        estimand=_estimand(task, plans),
         config=_config(task, plans),
         record=record,
     )
+
+
+def _estimand(task: Task, plans: list[Plan]) -> str:
+    text = task.method.estimand(plans[0].search)
+    clipped = " Queries are clipped to the bounds, which makes the model another one near them." if task.bounds else ""
+    return f"{text}{clipped} Averaged over {len(plans)} baselines." if len(plans) > 1 else f"{text}{clipped}"
 
 
 def _said(settings: Any) -> str:
@@ -250,13 +279,13 @@ def _config(task: Task, plans: list[Plan]) -> dict[str, Any]:
 
     return {
         "method": _said(task.method),
-        "sigma": getattr(plans[0].search, "sigma", None),
+        "sigma": [getattr(plan.search, "sigma", None) for plan in plans],
         "features": repr(task.features),
         "score": task.score if isinstance(task.score, str) or task.score is None else repr(task.score),
         "seed": task.seed,
         "budget": task.queries,
         "baselines": len(plans),
-        "bounds": None if task.bounds is None else [float(end.min()) for end in task.bounds],
+        "bounds": None if task.bounds is None else [float(task.bounds[0].min()), float(task.bounds[1].max())],
         "library": library(task.explicand),
         "fingerprint": [plan.fingerprint for plan in plans],
         "version": __version__,

@@ -2,19 +2,23 @@
 
 import json
 import os
+import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from geex.arrays import Array, host, namespace
-from geex.errors import FileError
+from geex.checks import is_number
+from geex.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from geex.explain import Record
 
 FORMAT = "geex explanation 1"
+SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +31,7 @@ class Explanation:
     gap: f(x) − f(x̊) − Σ values, and gap_stderr the standard error of Σ values. What of the gap is more than a
         few gap_stderr is no noise but the blur that the estimand speaks of.
     queries: how many were asked.
+    freedom: degrees of freedom of the standard errors; infinite where they do not come from a sample.
     estimand: in words, what the values estimate and whether they add up.
     config: the settings that made it.
     record: plan and answers, from which `geex.estimate` answers other questions with no query; not saved.
@@ -40,6 +45,7 @@ class Explanation:
     gap_stderr: Array | float
     target: int | list[int]
     queries: int
+    freedom: float
     estimand: str
     config: dict[str, Any]
     record: "Record | None" = field(default=None, repr=False)
@@ -52,16 +58,28 @@ class Explanation:
             arrays[name] = value if isinstance(value, float) else host(value)
         return replace(self, **arrays, record=None)
 
+    def interval(self, level: float = 0.95) -> tuple[Array, Array]:
+        """Lower and upper ends of an interval for every value, by Student's t with `freedom` degrees."""
+        if not is_number(level) or not 0 < level < 1:
+            raise InputError(f"level is {level!r}; wanted a probability such as 0.95.")
+        reach = float(stdtrit(self.freedom, 0.5 + level / 2)) * self.stderr
+        return self.values - reach, self.values + reach
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes all but the record to `path`, an .npz file with no pickle in it."""
         path = Path(path)
         plain = self.numpy()
-        facts = {name: getattr(plain, name) for name in ("target", "queries", "estimand", "config")}
+        facts = {name: getattr(plain, name) for name in _FACTS}
         arrays: dict[str, Any] = {name: np.asarray(getattr(plain, name)) for name in _ARRAYS}
-        part = path.with_name(path.name + ".part")
-        with open(part, "wb") as file:
-            np.savez_compressed(file, format=np.array(FORMAT), facts=np.array(json.dumps(facts)), **arrays)
-        os.replace(part, path)
+        handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with open(handle, "wb") as file:
+                np.savez_compressed(file, format=np.array(FORMAT), facts=np.array(json.dumps(facts)), **arrays)
+            os.chmod(part, 0o644)
+            os.replace(part, path)
+        except BaseException:
+            os.unlink(part)
+            raise
         return path
 
     @classmethod
@@ -74,26 +92,26 @@ class Explanation:
                 raise FileError(f"{path} is in format {str(content['format'])!r}; this version reads {FORMAT!r}.")
             facts = json.loads(str(content["facts"]))
             arrays = {name: content[name] for name in _ARRAYS}
+            return cls(**_scalars(arrays), **{name: facts[name] for name in _FACTS})
         except (FileError, FileNotFoundError, IsADirectoryError, PermissionError):
             raise
         except Exception as error:
             raise FileError(f"{path} is not an explanation saved by geex ({type(error).__name__}: {error}).") from error
-        scalars: dict[str, Any] = {
-            k: float(v) if k not in ("values", "stderr") and v.ndim == 0 else v for k, v in arrays.items()
-        }
-        return cls(**scalars, **facts)
 
     def __repr__(self) -> str:
         return "\n".join([self._headline(), *self._accounts(), f"  {self.queries:,} queries. {self.estimand}"])
 
     def _headline(self) -> str:
-        what = f"output {self.target}" if isinstance(self.target, int) else f"outputs {self.target}"
+        several = self.target if isinstance(self.target, list) else []
+        listed = f"outputs {several}" if len(several) <= SHOWN else f"{len(several)} outputs"
+        what = f"output {self.target}" if isinstance(self.target, int) else listed
         return f"Explanation of {what} by {self.config.get('method')}, values of shape {tuple(self.values.shape)}"
 
     def _accounts(self) -> list[str]:
         several = not isinstance(self.target, int)
         accounts = []
-        for j, target in enumerate(self.target if isinstance(self.target, list) else [self.target]):
+        targets = self.target if isinstance(self.target, list) else [self.target]
+        for j, target in enumerate(targets[:SHOWN]):
             values = host(self.values[j, ...] if several else self.values)
             stderr = host(self.stderr[j, ...] if several else self.stderr)
             ends = [self.output, self.base_value, self.gap, self.gap_stderr]
@@ -104,12 +122,18 @@ class Explanation:
             accounts.append(
                 f"{name}f(x) {output:.4g} = f(x̊) {base:.4g} + Σ {values.sum():.4g} + gap {gap:.2g} ± {error:.2g}; {top}"
             )
-        shown = 5
-        return (
-            accounts if len(accounts) <= shown else [*accounts[:shown], f"  … and {len(accounts) - shown} more outputs"]
-        )
+        more = [f"  … and {len(targets) - SHOWN} more outputs"] if len(targets) > SHOWN else []
+        return accounts + more
 
 
+def _scalars(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """What is one number for one target as a float."""
+    numbers = {name: np.asarray(array, dtype=np.float64) for name, array in arrays.items()}
+    fields = ("values", "stderr")
+    return {name: float(a) if name not in fields and a.ndim == 0 else a for name, a in numbers.items()}
+
+
+_FACTS = ("target", "queries", "freedom", "estimand", "config")
 _ARRAYS = ("values", "stderr", "base_value", "output", "gap", "gap_stderr")
 
 

@@ -10,8 +10,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from geex.arrays import Array, Shape, host, namespace, segment_sum
-from geex.errors import FeaturesError
+from geex.arrays import Array, Shape, as_array, host, namespace, owned, segment_sum
+from geex.checks import is_whole
+from geex.errors import FeaturesError, GeexError
 
 
 class Features(Protocol):
@@ -93,8 +94,8 @@ class Pixels:
 class Groups:
     """Elements with the same label in `map` are one feature.
 
-    `map` holds whole numbers and has the shape of the input, or that shape without its first or last axis (the
-    channels), over which it is repeated. The values are in the ascending order of the labels.
+    `map` holds whole numbers and has the shape of the input, or that shape without the axis `channels` (None: the
+    first or the last), along which it is repeated. The values are in the ascending order of the labels.
     """
 
     map: Any
@@ -102,13 +103,9 @@ class Groups:
     labels: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        flat = host(self.map)
-        if flat.dtype.kind not in "bui":
-            raise FeaturesError(f"the group map holds {flat.dtype}; wanted whole numbers, one label per element.")
-        if flat.size == 0:
-            raise FeaturesError("the group map is empty; wanted one label per element of the input.")
-        object.__setattr__(self, "map", flat)
-        object.__setattr__(self, "labels", np.unique(flat))
+        labels = label_map("the group map", self.map, FeaturesError)
+        object.__setattr__(self, "map", labels)
+        object.__setattr__(self, "labels", np.unique(labels))
 
     def __repr__(self) -> str:
         digest = hashlib.sha256(f"{self.map.shape} {self.map.dtype}".encode() + self.map.tobytes()).hexdigest()
@@ -132,16 +129,7 @@ class Groups:
     def _spread(self, shape: Shape) -> np.ndarray:
         """The map at the full shape of the explicand."""
         shape = tuple(shape)
-        if self.map.shape == shape:
-            return np.asarray(self.map)
-        if self.map.shape == shape[1:]:
-            return np.broadcast_to(self.map, shape)
-        if self.map.shape == shape[:-1]:
-            return np.broadcast_to(self.map[..., None], shape)
-        raise FeaturesError(
-            f"the group map has shape {self.map.shape} and x has {shape}; wanted the shape of x, or that without "
-            "its channel axis (the first or the last)."
-        )
+        return spread("the group map", self.map, shape, self.channels, FeaturesError)
 
 
 def checked(features: Features, shape: Shape) -> Features:
@@ -150,6 +138,28 @@ def checked(features: Features, shape: Shape) -> Features:
         raise FeaturesError(f"features is {features!r}; wanted geex.Elements(), Pixels(channels=…) or Groups(map).")
     features.check(shape)
     return features
+
+
+def label_map(name: str, value: Any, kind: type[GeexError]) -> np.ndarray:
+    """A copy of the labels, where they are whole numbers."""
+    labels = owned(host(as_array(name, value, kind)))
+    if labels.dtype.kind not in "bui" or labels.size == 0:
+        raise kind(f"{name} holds {labels.size} entries of type {labels.dtype}; wanted whole numbers, one per element.")
+    return np.asarray(labels)
+
+
+def spread(name: str, labels: np.ndarray, shape: Shape, channels: int | None, kind: type[GeexError]) -> np.ndarray:
+    """Labels of pixels as labels of elements: repeated along the channel axis, the one named or the first or last."""
+    if labels.shape == shape:
+        return labels
+    axes = [_axis(channels, shape)] if channels is not None else [0, len(shape) - 1]
+    for axis in axes:
+        if labels.shape == shape[:axis] + shape[axis + 1 :]:
+            return np.broadcast_to(np.expand_dims(labels, axis), shape)
+    raise kind(
+        f"{name} has shape {labels.shape} and x has {shape}; wanted the shape of x, or that without its channel axis "
+        "(the first or the last, or the one that features names)."
+    )
 
 
 def image_axes(shape: Shape, channels: int | None) -> tuple[int, ...]:
@@ -184,6 +194,6 @@ def grid_axes(features: Features, shape: Shape) -> tuple[int, ...]:
 def _axis(axis: int, shape: Shape) -> int:
     """The axis, counted from the front."""
     n = len(shape)
-    if isinstance(axis, bool) or not isinstance(axis, int) or not -n <= axis < n:
+    if not is_whole(axis) or not -n <= axis < n:
         raise FeaturesError(f"the channel axis is {axis!r} and x has shape {tuple(shape)}; wanted {-n} … {n - 1}.")
-    return axis % n
+    return int(axis) % n

@@ -14,23 +14,23 @@ The standard error is that of a weighted least-squares fit to random draws, robu
 
 import hashlib
 import importlib
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from geex.arrays import Array, Shape, Stream, host, like, namespace
-from geex.errors import BudgetError, FeaturesError, MethodError, MissingPackage
-from geex.features import Features, Groups, image_axes
+from geex.checks import positive, whole
+from geex.errors import FeaturesError, MethodError, MissingPackage
+from geex.features import Features, Groups, image_axes, label_map, spread
 from geex.outputs import Score, scored
 from geex.plan import Plan
 from geex.rise import mean_over
 from geex.score import Answered
 from geex.search import Draws
 
-LEAST_DRAWS = 2
 BLOCK_ELEMENTS = 2**22
 
 
@@ -56,19 +56,10 @@ class LIME:
 
     def __post_init__(self) -> None:
         if self.segments is not None:
-            labels = host(self.segments)
-            if labels.dtype.kind not in "bui" or labels.size == 0:
-                raise MethodError(
-                    f"segments holds {labels.size} entries of type {labels.dtype}; wanted whole numbers, one label "
-                    "for each pixel."
-                )
-            object.__setattr__(self, "segments", labels)
-        if isinstance(self.superpixels, bool) or not isinstance(self.superpixels, int) or self.superpixels < 2:
-            raise MethodError(f"superpixels is {self.superpixels!r}; wanted a whole number of at least 2.")
+            object.__setattr__(self, "segments", label_map("segments", self.segments, MethodError))
+        object.__setattr__(self, "superpixels", whole("superpixels", self.superpixels, 2, MethodError))
         for name in ("width", "ridge"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0 or not isfinite(value):
-                raise MethodError(f"{name} is {value!r}; wanted a positive number.")
+            object.__setattr__(self, name, positive(name, getattr(self, name), MethodError))
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> "Presences":
         return Presences.of(self._map(explicand, features))
@@ -77,13 +68,13 @@ class LIME:
         """A label for every element of x."""
         shape = tuple(explicand.shape)
         if self.segments is not None:
-            return spread(self.segments, shape, features.channels)
+            return _spread(self.segments, shape, features)
         if isinstance(features, Groups):
-            return spread(features.map, shape, features.channels)
+            return _spread(features.map, shape, features)
         if len(shape) == 1:
             return np.arange(shape[0])
         axes = image_axes(shape, features.channels)
-        return spread(superpixels(host(explicand), axes, self.superpixels), shape, features.channels)
+        return _spread(superpixels(host(explicand), axes, self.superpixels), shape, features)
 
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> "Regions":
         xp = namespace(ends)
@@ -121,12 +112,13 @@ class Presences:
         segments = segments.reshape(labels.shape).astype(np.int64)
         return cls(segments, len(names), hashlib.sha256(segments.tobytes()).hexdigest())
 
+    least: int = 2
+
+    @property
+    def drawn(self) -> Hashable:
+        return self
+
     def afford(self, rows: int) -> int:
-        if rows < LEAST_DRAWS:
-            raise BudgetError(
-                f"the budget leaves {max(rows, 0)} queries beside those for f(x) and f(x̊), and LIME needs "
-                f"{LEAST_DRAWS} at the very least (ten for each segment are usual); raise queries= accordingly."
-            )
         return rows
 
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
@@ -209,17 +201,8 @@ def ridge(rows: Array, scores: Array, weight: Array, penalty: float) -> tuple[Ar
     return coefficients.T, xp.stack([xp.matmul(part, part.T) for part in parts])
 
 
-def spread(labels: np.ndarray, shape: Shape, channels: int | None) -> np.ndarray:
-    """A map of labels at the full shape of x: it has that shape, or lacks the channel axis."""
-    if labels.shape == shape:
-        return labels
-    for axis in [channels % len(shape)] if channels is not None else [0, len(shape) - 1]:
-        if labels.shape == shape[:axis] + shape[axis + 1 :]:
-            return np.broadcast_to(np.expand_dims(labels, axis), shape)
-    raise FeaturesError(
-        f"the map of segments has shape {labels.shape} and x has {shape}; wanted the shape of x, or that without "
-        "its channel axis (the first or the last, or the one that the features name)."
-    )
+def _spread(labels: np.ndarray, shape: Shape, features: Features) -> np.ndarray:
+    return spread("the map of segments", labels, shape, features.channels, FeaturesError)
 
 
 def superpixels(image: np.ndarray, axes: tuple[int, ...], count: int) -> np.ndarray:

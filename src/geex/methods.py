@@ -6,10 +6,11 @@ GE            η = 1/n Σ_i f(x + ε_i) ∇ log π(ε_i)                        
 """
 
 from dataclasses import dataclass, field
-from math import isfinite, prod
-from typing import Any, Protocol
+from math import prod
+from typing import Any, ClassVar, Protocol
 
-from geex.arrays import Array, namespace
+from geex.arrays import Array, Shape, namespace
+from geex.checks import is_whole, positive, truth, whole
 from geex.errors import MethodError
 from geex.features import Features, image_axes
 from geex.outputs import Score
@@ -88,6 +89,7 @@ class GEEX(ByScore):
 
     def __post_init__(self) -> None:
         _check(self)
+        truth("still", self.still, MethodError)
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Noise:
         block = self._block(explicand, rows)
@@ -97,7 +99,8 @@ class GEEX(ByScore):
         """Directions of an orthogonal block: even, and few enough that FEWEST_BLOCKS of them are asked."""
         if self.coupling is None:
             return 1
-        elements = prod(n for axis, n in enumerate(explicand.shape) if axis != self.shared)
+        shared = _shared(self.shared, tuple(explicand.shape))
+        elements = prod(n for axis, n in enumerate(explicand.shape) if axis != shared)
         draws = rows // (2 if self.mirror else 1)
         block = min(elements, draws // FEWEST_BLOCKS, BLOCK_ELEMENTS // (4 * prod(explicand.shape)))
         return max(1, int(block) // 2 * 2)
@@ -123,8 +126,8 @@ class Interpolated(ByScore):
 
     def __post_init__(self) -> None:
         _check(self)
-        if isinstance(self.steps, bool) or not isinstance(self.steps, int) or self.steps < 1:
-            raise MethodError(f"steps is {self.steps!r}; wanted a whole number of at least 1.")
+        truth("still", self.still, MethodError)
+        object.__setattr__(self, "steps", whole("steps", self.steps, 1, MethodError))
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Noise:
         return _noise(self, Steps(self.steps), explicand, baseline, features)
@@ -136,14 +139,17 @@ class Interpolated(ByScore):
 
 @dataclass(frozen=True)
 class GE(ByScore):
-    """The gradient estimator at the explicand. Its values are slopes: they do not add up to anything."""
+    """The gradient estimator at the explicand. Its values are slopes: they do not add up to anything.
+
+    It looks at x alone: the baseline is asked for the account, and may equal x.
+    """
 
     sigma: float | None = None
     smooth: tuple[int, float] | None = None
     mirror: bool = True
     family: Family = field(default_factory=Gaussian)
     shared: int | None = None
-    still: bool = False
+    compares: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check(self)
@@ -152,7 +158,7 @@ class GE(ByScore):
         return _noise(self, Fixed(1.0), explicand, baseline, features, path=False)
 
     def estimand(self, search: Noise) -> str:
-        return f"The gradient at x of {_blurred_model(search)}. Slopes do not add up to f(x) − f(x̊)."
+        return f"The gradient at x of {_blurred_model(search)}.{_mixed(search)} Slopes do not add up to f(x) − f(x̊)."
 
 
 def _noise(
@@ -165,11 +171,7 @@ def _noise(
     path: bool = True,
 ) -> Noise:
     shape = tuple(explicand.shape)
-    shared = method.shared
-    if shared is not None:
-        if not -len(shape) <= shared < len(shape):
-            raise MethodError(f"shared is axis {shared} and x has shape {shape}; wanted an axis of x.")
-        shared %= len(shape)
+    shared = _shared(method.shared, shape)
     filter_ = None
     if method.smooth is not None:
         kernel = Kernel(*method.smooth)
@@ -177,56 +179,89 @@ def _noise(
         kernel.check(shape, axes)
         filter_ = (kernel, axes)
     sigma = _default_sigma(explicand, baseline) if method.sigma is None else float(method.sigma)
-    return Noise(method.family, sigma, positions, method.mirror, block, filter_, shared, path, method.still)
+    _check_resolution(sigma, explicand, baseline)
+    still = getattr(method, "still", False)
+    return Noise(method.family, sigma, positions, method.mirror, block, filter_, shared, path, still)
+
+
+def _shared(axis: int | None, shape: Shape) -> int | None:
+    """The axis along which noise is shared, counted from the front."""
+    if axis is None:
+        return None
+    if not -len(shape) <= axis < len(shape):
+        raise MethodError(f"shared is axis {axis} and x has shape {shape}; wanted an axis of x.")
+    return int(axis) % len(shape)
 
 
 def _default_sigma(explicand: Array, baseline: Array) -> float:
     """Half the deviation of the explicand's elements; where they are all alike, half of the distance x − x̊."""
     xp = namespace(explicand)
-    spread = float(xp.std(explicand))
-    return 0.5 * (spread or float(xp.mean((explicand - baseline) ** 2)) ** 0.5 or 1.0)
+    x, absent = (xp.astype(array, xp.float64) for array in (explicand, baseline))
+    alike = float(xp.max(x)) == float(xp.min(x))
+    spread = float(xp.max(xp.abs(x - absent))) if alike else float(xp.std(x))
+    return 0.5 * (spread or 1.0)
+
+
+def _check_resolution(sigma: float, explicand: Array, baseline: Array) -> None:
+    """Noise that x's type cannot hold beside x would be rounded away, and the values with it."""
+    xp = namespace(explicand)
+    kind = xp.finfo(explicand.dtype)
+    largest = max(float(xp.max(xp.abs(explicand))), float(xp.max(xp.abs(baseline))))
+    least = max(0.5 * float(kind.eps) * largest, float(kind.smallest_normal))
+    if not least <= sigma <= (float(kind.max) - largest) / 100:
+        raise MethodError(
+            f"sigma is {sigma:.4g} and x reaches {largest:.4g} in {explicand.dtype}: that type cannot hold such noise "
+            f"beside x. Take sigma of at least {least:.2g}, give x in float64, or rescale it."
+        )
 
 
 def _blurred_model(search: Noise) -> str:
     family = type(search.family).__name__
-    return f"J, the model averaged over {family} noise of deviation {search.sigma:.4g}"
+    where = " in the elements that differ from the baseline" if search.still else ""
+    return f"J, the model averaged over {family} noise of deviation {search.sigma:.4g}{where}"
+
+
+def _mixed(search: Noise) -> str:
+    if search.smooth is not None:
+        return " The noise is smoothed, so gradients are mixed over neighbours."
+    if search.shared is not None:
+        return f" Noise is shared along axis {search.shared}, so gradients are summed along it."
+    return ""
 
 
 def _blurred_path(search: Noise, integral: str) -> str:
     text = f"(x − x̊) times {integral} of {_blurred_model(search)}."
-    if search.smooth is not None:
-        return f"{text} The noise is smoothed, so gradients are mixed over neighbours and the values do not add up."
-    if search.shared is not None:
-        return f"{text} Noise is shared along axis {search.shared}, so gradients are summed there and do not add up."
+    if mixed := _mixed(search):
+        return f"{text}{mixed} The values do not add up."
     return f"{text} They add up to J(x) − J(x̊): the gap to f(x) − f(x̊) is that blur and the noise."
 
 
 def _check(method: GEEX | Interpolated | GE) -> None:
-    sigma = method.sigma
-    if sigma is not None and (
-        isinstance(sigma, bool) or not isinstance(sigma, int | float) or not sigma > 0 or not isfinite(sigma)
-    ):
-        raise MethodError(
-            f"sigma is {sigma!r}; wanted a positive number, the standard deviation of the noise, or None."
-        )
-    gaussian = isinstance(method.family, Gaussian)
-    if not hasattr(method.family, "draw") or not hasattr(method.family, "score"):
-        raise MethodError(
-            f"family is {method.family!r}; wanted geex.Gaussian(), Laplace(), Logistic() or one of your own."
-        )
+    if method.sigma is not None:
+        meaning = "a positive number, the standard deviation of the noise, or None"
+        object.__setattr__(method, "sigma", positive("sigma", method.sigma, MethodError, meaning))
+    truth("mirror", method.mirror, MethodError)
+    if method.shared is not None and not is_whole(method.shared):
+        raise MethodError(f"shared is {method.shared!r}; wanted an axis of x, or None.")
+    family = method.family
+    if isinstance(family, type) or not hasattr(family, "draw") or not hasattr(family, "score"):
+        raise MethodError(f"family is {family!r}; wanted geex.Gaussian(), Laplace(), Logistic() or one of your own.")
     if method.smooth is not None:
         if not isinstance(method.smooth, tuple | list) or len(method.smooth) != 2:
             raise MethodError(f"smooth is {method.smooth!r}; wanted (kernel, deviation) such as (5, 0.7), or None.")
-        object.__setattr__(method, "smooth", tuple(method.smooth))
-        Kernel(*method.smooth)
-        if not gaussian:
-            raise MethodError(f"smoothed noise of {method.family} has no simple score; smooth only Gaussian() noise.")
-    coupling = getattr(method, "coupling", None)
+        kernel = Kernel(*method.smooth)
+        object.__setattr__(method, "smooth", (kernel.size, kernel.sigma))
+        if not isinstance(family, Gaussian):
+            raise MethodError(f"smoothed noise of {family} has no simple score; smooth only Gaussian() noise.")
+    _check_coupling(getattr(method, "coupling", None), method)
+
+
+def _check_coupling(coupling: str | None, method: GEEX | Interpolated | GE) -> None:
     if coupling is None:
         return
     if coupling != "orthogonal":
         raise MethodError(f"coupling is {coupling!r}; wanted 'orthogonal' or None.")
-    if not gaussian:
+    if not isinstance(method.family, Gaussian):
         raise MethodError(f"{method.family} noise is not isotropic, so it cannot be made orthogonal; take Gaussian().")
     if method.smooth is not None:
         raise MethodError("orthogonal coupling and smoothing were both asked for; smoothing undoes it: take one.")

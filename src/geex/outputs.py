@@ -6,7 +6,10 @@ Both act on stored answers (n, k), so either can be changed without a query.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from geex.arrays import Array, host, is_real, like, namespace
+import numpy as np
+
+from geex.arrays import Array, as_array, host, like, namespace, owned
+from geex.checks import is_whole
 from geex.errors import AnswerError, InputError, TargetError
 
 Score = str | Callable[[Array], Array] | None
@@ -17,7 +20,8 @@ def softmax(answers: Array) -> Array:
     """Logits -> probabilities."""
     _several(answers, "softmax")
     xp = namespace(answers)
-    shifted = xp.exp(answers - xp.max(answers, axis=1, keepdims=True))
+    with np.errstate(under="ignore"):
+        shifted = xp.exp(answers - xp.max(answers, axis=1, keepdims=True))
     return shifted / xp.sum(shifted, axis=1, keepdims=True)
 
 
@@ -60,10 +64,13 @@ def scored(answers: Array, score: Score) -> Array:
         return answers
     if isinstance(score, str):
         return SCORES[score](answers)
-    result = score(answers)
+    try:
+        made = score(owned(answers))
+    except Exception as error:
+        raise InputError(f"score={score!r} raised {type(error).__name__}: {error}") from error
     xp = namespace(answers)
-    result = result if hasattr(result, "dtype") else like(result, answers)
-    if not is_real(result) or result.ndim not in (1, 2) or result.shape[0] != answers.shape[0]:
+    result = as_array(f"what score={score!r} made", made, InputError)
+    if result.ndim not in (1, 2) or result.shape[0] != answers.shape[0] or 0 in result.shape:
         raise InputError(
             f"score={score!r} made an array of shape {tuple(result.shape)} and type {result.dtype} of answers "
             f"of shape {tuple(answers.shape)}; wanted real numbers, one row for each row."
@@ -75,42 +82,33 @@ def scored(answers: Array, score: Score) -> Array:
     return result
 
 
+def checked_target(target: Any) -> Target:
+    """None, "all", an int or a list of ints; raises TargetError for anything else."""
+    if target is None or (isinstance(target, str) and target == "all"):
+        return target
+    if getattr(target, "ndim", 1) == 0 and hasattr(target, "item"):
+        target = target.item()
+    if is_whole(target):
+        return int(target)
+    entries = list(target) if isinstance(target, Iterable) and not isinstance(target, str) else []
+    entries = [entry.item() if hasattr(entry, "item") else entry for entry in entries]
+    if not entries or not all(map(is_whole, entries)):
+        raise TargetError(f"target is {target!r}; wanted a whole number, a list of them, 'all' or None.")
+    return [int(entry) for entry in entries]
+
+
 def chosen(target: Target, output: Array) -> tuple[list[int], bool]:
     """The outputs that `target` names among the scored output (k,) of x, and whether it names several."""
     k = int(output.shape[0])
     if target is None:
         return [int(namespace(output).argmax(output))], False
     if isinstance(target, str):
-        if target != "all":
-            raise TargetError(f"target is {target!r}; wanted a whole number, a list of them, 'all' or None.")
         return list(range(k)), True
-    several = not _whole(target)
-    entries: list[Any] = list(target) if isinstance(target, Iterable) else [target]
-    if not entries:
-        raise TargetError("target is an empty list; wanted one or more outputs.")
+    entries = [target] if isinstance(target, int) else list(target)
     for entry in entries:
-        if not _whole(entry):
-            raise TargetError(f"target is {target!r}; wanted a whole number, a list of them, 'all' or None.")
-        if not -k <= int(entry) < k:
-            raise TargetError(f"target {int(entry)} is out of range: the model has {k} outputs, 0 … {k - 1}.")
-    return [int(entry) % k for entry in entries], several
-
-
-def check_target(target: Any) -> None:
-    """Raises TargetError for what names no output of any model."""
-    if target is None or _whole(target) or (isinstance(target, str) and target == "all"):
-        return
-    if (
-        isinstance(target, str)
-        or not isinstance(target, Iterable)
-        or not (entries := list(target))
-        or not all(map(_whole, entries))
-    ):
-        raise TargetError(f"target is {target!r}; wanted a whole number, a list of them, 'all' or None.")
-
-
-def _whole(value: Any) -> bool:
-    return not isinstance(value, bool) and hasattr(value, "__index__") and getattr(value, "ndim", 0) == 0
+        if not -k <= entry < k:
+            raise TargetError(f"target {entry} is out of range: the model has {k} outputs, 0 … {k - 1}.")
+    return [entry % k for entry in entries], not isinstance(target, int)
 
 
 def _several(answers: Array, name: str) -> None:

@@ -29,9 +29,15 @@ class Masks:
     size: int = 0
 
     def draws(self, search: Search, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
-        key = (search, seed, chunk, count, tuple(explicand.shape), explicand.dtype, library(explicand))
-        if key in self.kept:
-            return self.kept[key]
+        if not self.keep:
+            return search.draws(seed, chunk, count, explicand)
+        key = (search.drawn, seed, chunk, count, tuple(explicand.shape), explicand.dtype, library(explicand))
+        try:
+            kept = self.kept.get(key)
+        except TypeError:  # a family of the user's that cannot be hashed cannot be looked up
+            return search.draws(seed, chunk, count, explicand)
+        if kept is not None:
+            return kept
         draws = search.draws(seed, chunk, count, explicand)
         size = prod(draws.noise.shape) * draws.noise.itemsize
         if self.size + size <= self.keep:

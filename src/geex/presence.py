@@ -9,6 +9,7 @@ U[0,1]; drawn as α = sin²(πu/2) instead, u ~ U[0,1], it is w = π (m − α)/
 Masks are independent over features, or the sign of a smooth Gaussian field, which shows and hides regions.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from math import pi, prod
 
@@ -16,13 +17,13 @@ import numpy as np
 from scipy.special import ndtri
 
 from geex.arrays import Array, Shape, Stream, like, namespace
-from geex.errors import BudgetError, MethodError
+from geex.checks import is_number, positive
+from geex.errors import MethodError
 from geex.features import Features, grid_axes
 from geex.methods import ByScore
 from geex.path import Dense
 from geex.search import Draws
 
-LEAST_DRAWS = 2
 ROUND = Dense()
 
 
@@ -40,12 +41,11 @@ class Presence(ByScore):
 
     def __post_init__(self) -> None:
         alpha = self.alpha
-        if alpha is not None and (isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1):
+        if alpha is not None and (not is_number(alpha) or not 0 < alpha < 1):
             raise MethodError(f"alpha is {alpha!r}; wanted a share above 0 and below 1, or None to spread it.")
         widths = self.widths if isinstance(self.widths, tuple | list) else (self.widths,)
         for width in widths:
-            if isinstance(width, bool) or not isinstance(width, int | float) or not 0 < width < np.inf:
-                raise MethodError(f"widths is {self.widths!r}; wanted positive numbers of features, or ().")
+            positive("a width", width, MethodError, "a positive number of features")
         object.__setattr__(self, "widths", tuple(float(width) for width in widths))
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> "PresenceMasks":
@@ -87,13 +87,13 @@ class PresenceMasks:
     axes: tuple[int, ...] = ()
     rows: int = 2
     block: int = 1
+    least: int = 4
+
+    @property
+    def drawn(self) -> Hashable:
+        return self
 
     def afford(self, rows: int) -> int:
-        if rows // self.rows < LEAST_DRAWS:
-            raise BudgetError(
-                f"the budget leaves {max(rows, 0)} queries beside those for f(x) and f(x̊), and this method needs "
-                f"{LEAST_DRAWS * self.rows} for every baseline; raise queries= accordingly."
-            )
         return rows // self.rows
 
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:

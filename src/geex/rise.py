@@ -7,19 +7,19 @@ A mask m is a coarse grid, every cell of which shows with probability `keep`, in
 0 ≤ m ≤ 1 and E[m] = keep everywhere. Channels share the mask.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 
 from geex.arrays import Array, Shape, Stream, like, namespace
-from geex.errors import BudgetError, MethodError
+from geex.checks import is_number, whole
+from geex.errors import MethodError
 from geex.features import Features, image_axes
 from geex.outputs import Score
 from geex.plan import Plan
 from geex.score import Answered, Moments, estimate
 from geex.search import Draws
-
-LEAST_DRAWS = 2
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,8 @@ class RISE:
     keep: float = 0.5
 
     def __post_init__(self) -> None:
-        if isinstance(self.cells, bool) or not isinstance(self.cells, int) or self.cells < 2:
-            raise MethodError(f"cells is {self.cells!r}; wanted a whole number of at least 2, such as 7.")
-        if isinstance(self.keep, bool) or not isinstance(self.keep, int | float) or not 0 < self.keep < 1:
+        object.__setattr__(self, "cells", whole("cells", self.cells, 2, MethodError))
+        if not is_number(self.keep) or not 0 < self.keep < 1:
             raise MethodError(f"keep is {self.keep!r}; wanted a probability above 0 and below 1, such as 0.5.")
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> "SmoothMasks":
@@ -63,13 +62,13 @@ class SmoothMasks:
     axes: tuple[int, ...]
     rows: int = 1
     block: int = 1
+    least: int = 2
+
+    @property
+    def drawn(self) -> Hashable:
+        return self
 
     def afford(self, rows: int) -> int:
-        if rows < LEAST_DRAWS:
-            raise BudgetError(
-                f"the budget leaves {max(rows, 0)} queries beside those for f(x) and f(x̊), and RISE needs "
-                f"{LEAST_DRAWS} at the very least (thousands are usual); raise queries= accordingly."
-            )
         return rows
 
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
@@ -113,8 +112,8 @@ def enlarged(grid: Array, sizes: list[int], shifts: np.ndarray) -> Array:
 def interpolation(cells: int, size: int) -> np.ndarray:
     """Linear interpolation of `cells` values to (cells + 1)·⌈size/cells⌉ pixels: a matrix (pixels, cells).
 
-    Centres of cells and pixels are aligned and the grid is mirrored at its outermost centres, as by the authors'
-    code (skimage.transform.resize, order 1, mode "reflect").
+    Centres of cells and pixels are aligned and the grid is mirrored at its outermost centres, as by
+    skimage.transform.resize (order 1, mode "reflect").
     """
     pixels = (cells + 1) * -(-size // cells)
     place = np.abs((np.arange(pixels) + 0.5) * cells / pixels - 0.5)

@@ -26,7 +26,7 @@ class Moments:
     """Sums over draws for k outputs and p features: mergeable with +.
 
     total (k, p) Σ t;  spread (k, p) Σ_couples (t − t')²;  sum_spread (k,) the same for t summed over features;
-    draws, and how many of them are in couples.
+    draws, how many of them are in couples, and the number of couples of units.
     """
 
     total: Array
@@ -34,6 +34,7 @@ class Moments:
     sum_spread: Array
     draws: int
     coupled: int
+    couples: int
 
     def __add__(self, other: "Moments") -> "Moments":
         return Moments(
@@ -42,7 +43,13 @@ class Moments:
             self.sum_spread + other.sum_spread,
             self.draws + other.draws,
             self.coupled + other.coupled,
+            self.couples + other.couples,
         )
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of the standard errors: every couple gives one."""
+        return float(self.couples)
 
     @property
     def values(self) -> Array:
@@ -80,6 +87,7 @@ def moments(chunk: Chunk, answers: Array, targets: list[int], score: Score) -> M
         xp.stack([sum_spread for _, _, sum_spread in rows]),
         chunk.count,
         units // 2 * 2 * search.block,
+        units // 2,
     )
 
 
@@ -91,15 +99,21 @@ def contrast(outputs: Array) -> Array:
 def _output(d: Array, weights: Array, sums: Array, block: int) -> tuple[Array, Array, Array]:
     """Σ t (p,), Σ_couples (t − t')² (p,) and () for one output.
 
-    Contrasts are scaled to 1 on the way: the squares of tiny scores would vanish in float32.
+    Terms are scaled to about 1 on the way: the squares of tiny ones would vanish in float32.
     """
     xp = namespace(weights)
-    scale = xp.max(xp.abs(d))
-    scale = xp.where(scale == 0, xp.ones_like(scale), scale)
+    scale = _largest(d) * _largest(sums)
     terms = xp.astype(d / scale, weights.dtype, copy=False)[:, None] * weights
     total = scale * xp.sum(terms, axis=0, dtype=xp.float64)
     spread = scale**2 * xp.astype(xp.sum(_couples(terms, block) ** 2, axis=0), xp.float64)
     return total, spread, xp.sum(_couples((d * sums)[:, None], block) ** 2)
+
+
+def _largest(numbers: Array) -> Array:
+    """The largest size among numbers, 1 where all are 0."""
+    xp = namespace(numbers)
+    size = xp.max(xp.abs(numbers))
+    return xp.where(size == 0, xp.ones_like(size), size)
 
 
 def _couples(terms: Array, block: int) -> Array:

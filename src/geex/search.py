@@ -15,12 +15,12 @@ A family is the noise at deviation 1 and its score. A fourth one is these two me
         def score(self, noise): ...          # −d/dε log π(ε)
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from math import pi, prod, sqrt
 from typing import Protocol
 
 from geex.arrays import Array, Shape, Stream, like, namespace
-from geex.errors import BudgetError
 from geex.features import Features
 from geex.path import Positions, Steps, on_path
 from geex.smooth import Kernel, room, smooth
@@ -35,8 +35,18 @@ class Search(Protocol):
     @property
     def block(self) -> int: ...
 
+    @property
+    def least(self) -> int:
+        """How many queries it takes at the least."""
+        ...
+
+    @property
+    def drawn(self) -> Hashable:
+        """What of the search decides its draws: searches that have it in common share them."""
+        ...
+
     def afford(self, rows: int) -> int:
-        """How many draws `rows` queries pay for. Raises BudgetError where that is too few."""
+        """How many draws `rows` queries pay for, `rows` being at least `least`."""
         ...
 
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> "Draws":
@@ -137,17 +147,22 @@ class Noise:
         """Queries of one draw."""
         return 2 if self.mirror else 1
 
+    @property
+    def least(self) -> int:
+        """A couple of units, and a whole round where the positions are steps."""
+        return max(2 * self.block, self._whole) * self.rows
+
+    @property
+    def drawn(self) -> Hashable:
+        """σ, the mirror and what weights carry are applied to draws, not drawn."""
+        return (self.family, self.positions, self.block, self.smooth, self.shared)
+
+    @property
+    def _whole(self) -> int:
+        return self.positions.round if isinstance(self.positions, Steps) else 1
+
     def afford(self, rows: int) -> int:
-        """Whole rounds where the positions are steps; at least one couple of units."""
-        whole = self.positions.round if isinstance(self.positions, Steps) else 1
-        least = max(2 * self.block, whole)
-        draws = rows // self.rows // whole * whole
-        if draws < least:
-            raise BudgetError(
-                f"the budget leaves {max(rows, 0)} queries beside those for f(x) and f(x̊), and this method needs "
-                f"{least * self.rows} ({least} draws of {self.rows}) for every baseline; raise queries= accordingly."
-            )
-        return draws
+        return rows // self.rows // self._whole * self._whole
 
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
         shape = list(explicand.shape)
@@ -169,9 +184,7 @@ class Noise:
     def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
         points = on_path(explicand, baseline, draws.alpha)
         xp = namespace(points)
-        noise = draws.noise
-        if self.still:
-            noise = noise * xp.astype(explicand != baseline, points.dtype)
+        noise = self._moving(draws, explicand, baseline)
         signs = like([self.sigma, -self.sigma][: self.rows], explicand)
         steps = noise[:, None, ...] * xp.reshape(signs, (1, self.rows, *(1 for _ in explicand.shape)))
         return points[:, None, ...] + steps
@@ -182,10 +195,17 @@ class Noise:
         reach = explicand - baseline if self.path else xp.ones_like(explicand)
         return features.total(self.family.score(draws.noise) * (reach / self.sigma))
 
+    def _moving(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
+        """The noise of the elements that are perturbed, 0 for others."""
+        if not self.still:
+            return draws.noise
+        return draws.noise * namespace(explicand).astype(explicand != baseline, explicand.dtype)
+
     def contrasts(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
         """Half of what the two queries of a draw differ by: σ ε of every element (u, elements)."""
         xp = namespace(explicand)
-        steps = xp.broadcast_to(self.sigma * draws.noise, (draws.noise.shape[0], *explicand.shape))
+        noise = self._moving(draws, explicand, baseline)
+        steps = xp.broadcast_to(self.sigma * noise, (noise.shape[0], *explicand.shape))
         return xp.reshape(steps, (steps.shape[0], -1))
 
 

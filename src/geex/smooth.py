@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from geex.arrays import Array, Shape, like, namespace
+from geex.checks import is_whole, positive
 from geex.errors import MethodError
 
 
@@ -21,10 +22,11 @@ class Kernel:
     sigma: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1 or self.size % 2 == 0:
+        if not is_whole(self.size) or self.size < 1 or self.size % 2 == 0:
             raise MethodError(f"a filter's kernel size is {self.size!r}; wanted an odd whole number such as 5.")
-        if not self.sigma > 0 or not np.isfinite(self.sigma):
-            raise MethodError(f"a filter's sigma is {self.sigma!r}; wanted a positive number such as 0.7.")
+        object.__setattr__(self, "size", int(self.size))
+        sigma = positive("a filter's sigma", self.sigma, MethodError, "a positive number such as 0.7")
+        object.__setattr__(self, "sigma", sigma)
 
     def taps(self) -> np.ndarray:
         """The 1-d filter, with sum 1."""

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from geex.arrays import Array, as_explicand, is_real, like, namespace, working
+from geex.arrays import Array, as_array, as_explicand, like, namespace, working
 from geex.baseline import Baseline, baselines
+from geex.checks import whole
 from geex.errors import BoundsError, BudgetError, ExplicandError, InputError, MethodError
 from geex.features import Elements, Features, checked
 from geex.methods import GEEX, Method
-from geex.outputs import Score, Target, check_score, check_target
+from geex.outputs import Score, Target, check_score, checked_target
 
 QUERIES = 5000
 
@@ -54,69 +53,57 @@ def prepare(
     method = GEEX() if method is None else method
     if isinstance(method, type) or not hasattr(method, "search"):
         raise MethodError(f"method is {method!r}; wanted a method such as geex.GEEX().")
-    check_target(target)
     check_score(score)
+    absent = _baselines(baseline, explicand, features, method)
     return Task(
         explicand=explicand,
         dtype=array.dtype if floating else explicand.dtype,
-        baselines=_baselines(baseline, explicand, features),
+        baselines=absent,
         features=features,
-        bounds=_bounds(bounds, explicand),
+        bounds=_bounds(bounds, explicand, absent),
         method=method,
-        target=target,
+        target=checked_target(target),
         score=score,
-        queries=QUERIES if queries is None else whole("queries", queries, 1),
-        seed=whole("seed", seed, 0),
-        batch=None if batch is None else whole("batch", batch, 1),
+        queries=QUERIES if queries is None else whole("queries", queries, 1, BudgetError),
+        seed=whole("seed", seed, 0, InputError),
+        batch=None if batch is None else whole("batch", batch, 1, BudgetError),
         progress=progress,
     )
 
 
-def _baselines(spec: Baseline, explicand: Array, features: Features) -> list[Array]:
+def _baselines(spec: Baseline, explicand: Array, features: Features, method: Method) -> list[Array]:
     found = baselines(spec, explicand, features)
-    for baseline in found:
-        if not bool(namespace(explicand).any(explicand != baseline)):
+    for place, baseline in enumerate(found):
+        if getattr(method, "compares", True) and not bool(namespace(explicand).any(explicand != baseline)):
+            which = f"number {place} of the baselines" if len(found) > 1 else "the baseline"
             raise ExplicandError(
-                "x equals the baseline in every feature, so there is nothing to share out; take another baseline, "
+                f"x equals {which} in every feature, so there is nothing to share out; take another baseline, "
                 "such as a number that x does not consist of, geex.blur(…) or geex.mean(data)."
             )
     return found
 
 
-def _bounds(bounds: tuple[Any, Any] | None, explicand: Array) -> tuple[Array, Array] | None:
+def _bounds(bounds: tuple[Any, Any] | None, explicand: Array, absent: list[Array]) -> tuple[Array, Array] | None:
     if bounds is None:
         return None
     try:
         low, high = bounds
-        pair = [
-            np.asarray(low) if not hasattr(low, "dtype") else low,
-            np.asarray(high) if not hasattr(high, "dtype") else high,
-        ]
     except (TypeError, ValueError):
         raise BoundsError(f"bounds is {bounds!r}; wanted (lowest, highest).") from None
-    if not all(map(is_real, pair)):
-        raise BoundsError(f"bounds is {bounds!r}; wanted real numbers (lowest, highest).")
+    pair = [as_array("a bound", end, BoundsError) for end in (low, high)]
     xp = namespace(explicand)
+    shapes = [tuple(end.shape) for end in pair]
     try:
         lowest, highest = (xp.broadcast_to(like(end, explicand), tuple(explicand.shape)) for end in pair)
     except (ValueError, RuntimeError):
-        shapes = [tuple(end.shape) for end in pair]
-        raise BoundsError(
-            f"bounds have shapes {shapes} and x has {tuple(explicand.shape)}; wanted numbers or that shape."
-        ) from None
+        wanted = f"x has {tuple(explicand.shape)}; wanted numbers or that shape"
+        raise BoundsError(f"bounds have shapes {shapes} and {wanted}.") from None
     if not bool(xp.all(lowest < highest)):
         raise BoundsError(f"bounds is {bounds!r}; wanted the lowest below the highest value everywhere.")
-    if bool(xp.any((explicand < lowest) | (explicand > highest))):
-        raise BoundsError(
-            f"x reaches from {float(xp.min(explicand)):.4g} to {float(xp.max(explicand)):.4g}, outside of its bounds "
-            f"{bounds!r}; wanted the range of valid inputs in the units of x."
-        )
+    for name, array in (("x", explicand), *(("the baseline", baseline) for baseline in absent)):
+        if bool(xp.any((array < lowest) | (array > highest))):
+            raise BoundsError(
+                f"{name} reaches from {float(xp.min(array)):.4g} to {float(xp.max(array)):.4g}, outside of the bounds "
+                f"{bounds!r}; wanted the range of valid inputs in the units of x, and a baseline inside it."
+            )
     return lowest, highest
-
-
-def whole(name: str, value: Any, least: int) -> int:
-    """The value as an int, where it is a whole number of at least `least`."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < least:
-        kind = BudgetError if name in ("queries", "batch") else InputError
-        raise kind(f"{name} is {value!r}; wanted a whole number of at least {least}.")
-    return int(value.__index__())

@@ -15,8 +15,8 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from geex.arrays import host, is_real
+from geex.checks import whole
 from geex.errors import InputError
-from geex.task import whole
 
 RESAMPLES = 10_000
 AT_ONCE = 2**22
@@ -66,7 +66,7 @@ def summary(numbers: Iterable[float], *, seed: int = 0) -> Summary:
     """
     array = _numbers("numbers", numbers)
     stderr = float(np.std(array, ddof=1)) / len(array) ** 0.5
-    return Summary(float(np.mean(array)), stderr, _interval(array, whole("seed", seed, 0)), len(array))
+    return Summary(float(np.mean(array)), stderr, _interval(array, whole("seed", seed, 0, InputError)), len(array))
 
 
 def paired(a: Iterable[float], b: Iterable[float], *, seed: int = 0) -> Paired:

@@ -20,12 +20,12 @@ import numpy as np
 from geex.arrays import Array, Stream, as_explicand, host, like, namespace, working
 from geex.ask import Asker, Model
 from geex.baseline import Baseline, baselines
-from geex.errors import AnswerError, BaselineError, InputError, TargetError
+from geex.checks import whole
+from geex.errors import AnswerError, BaselineError, BudgetError, InputError, TargetError
 from geex.evaluate.order import attributions, element_ranks, features_of
 from geex.explanation import Explanation
 from geex.features import Features
 from geex.outputs import Score, check_score, chosen, scored
-from geex.task import whole
 
 Kind = Literal["deletion", "insertion"]
 
@@ -132,7 +132,7 @@ def noise(x: Any, sigma: float = 1.0, seed: int = 0) -> Array:
     explicand = working(as_explicand(x))
     if isinstance(sigma, bool) or not isinstance(sigma, Real) or not 0 < float(sigma) < np.inf:
         raise InputError(f"sigma is {sigma!r}; wanted a number above 0, in the units of x.")
-    generator = Stream(whole("seed", seed, 0), (NOISE,), explicand).generator()
+    generator = Stream(whole("seed", seed, 0, InputError), (NOISE,), explicand).generator()
     return like(float(sigma) * generator.standard_normal(tuple(explicand.shape)), explicand)
 
 
@@ -178,10 +178,10 @@ def _prepare(
         explicand=xp.astype(explicand, dtype),
         replacement=xp.astype(_replacement(replacement, explicand, features), dtype),
         ranks=like(element_ranks(given, features, shape), explicand, xp.int64),
-        counts=_counts(given.size, whole("step", step, 1)),
+        counts=_counts(given.size, whole("step", step, 1, InputError)),
         target=_target(target, values),
         score=score,
-        batch=None if batch is None else whole("batch", batch, 1),
+        batch=None if batch is None else whole("batch", batch, 1, BudgetError),
     )
 
 
@@ -215,12 +215,12 @@ def _replacement(spec: Baseline, explicand: Array, features: Features) -> Array:
 def _walked(kind: Kind, model: Model, walk: _Walk, before: Array, after: Array) -> Curve:
     if not callable(model):
         raise InputError(f"model is {model!r}; wanted a callable from a batch (n, *shape) to (n,) or (n, k).")
-    with Asker(model, walk.explicand, 1 + len(walk.counts), walk.batch, progress=False) as asker:
-        output = scored(asker.rows(namespace(walk.explicand).stack([walk.explicand])), walk.score)[0, :]
-        target = chosen(walk.target, output)[0][0]
-        start = _normaliser(float(output[target]), target, walk.explicand)
-        answers = map(asker.rows, walk.images(before, after, asker.batch))
-        curve = np.concatenate([host(scored(rows, walk.score)[:, target]) for rows in answers])
+    asker = Asker(model, walk.explicand, 1 + len(walk.counts), walk.batch)
+    output = scored(asker.rows(namespace(walk.explicand).stack([walk.explicand])), walk.score)[0, :]
+    target = chosen(walk.target, output)[0][0]
+    start = _normaliser(float(output[target]), target, walk.explicand)
+    answers = map(asker.rows, walk.images(before, after, asker.batch))
+    curve = np.concatenate([host(scored(rows, walk.score)[:, target]) for rows in answers])
     return Curve(kind, curve, walk.counts / walk.counts[-1], start, asker.asked, target)
 
 

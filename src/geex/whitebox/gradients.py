@@ -14,12 +14,13 @@ import torch
 
 from geex.arrays import Array, Stream, like
 from geex.baseline import Baseline
-from geex.errors import MethodError
+from geex.checks import whole
+from geex.errors import BudgetError, InputError, MethodError
 from geex.explanation import Explanation
 from geex.features import Features
 from geex.outputs import Score, Target
 from geex.path import on_path
-from geex.whitebox.task import Module, differentiable, prepare, whole
+from geex.whitebox.task import Module, differentiable, prepare
 
 
 def gradient(
@@ -68,7 +69,7 @@ def smoothgrad(
     batch: rows that are differentiated at a time. None: what 8 MB hold, 256 at most.
     The rest is as for `gradient`.
     """
-    samples, seed = whole("samples", samples, 1), whole("seed", seed, 0)
+    samples, seed = whole("samples", samples, 1, BudgetError), whole("seed", seed, 0, InputError)
     task = prepare(module, x, target, score, features, baseline, batch)
     sigma = _deviation(sigma, task.explicand)
     points = (
@@ -109,7 +110,7 @@ def integrated_gradients(
     (PyTorch's default for float32) move kinks and with them single values by about a hundredth, depending on the batch;
     torch.backends.cudnn.allow_tf32 = False mends that.
     """
-    steps = whole("steps", steps, 1)
+    steps = whole("steps", steps, 1, BudgetError)
     task = prepare(module, x, target, score, features, baseline, batch)
     nodes, weights = np.polynomial.legendre.leggauss(steps)
     alphas = list(like((1 + nodes) / 2, task.explicand).split(task.model.batch))

@@ -10,10 +10,11 @@ import torch
 
 from geex.arrays import Array, as_explicand, library, working
 from geex.baseline import Baseline, baselines
+from geex.checks import whole
 from geex.errors import AnswerError, BudgetError, ExplicandError, InputError, ModelError, ModelRaised
 from geex.explanation import Explanation, completed
 from geex.features import Elements, Features, checked
-from geex.outputs import SCORES, Score, Target, check_score, check_target, chosen, scored
+from geex.outputs import SCORES, Score, Target, check_score, checked_target, chosen, scored
 
 Module = Callable[[Any], Any]
 
@@ -138,6 +139,7 @@ class Task:
             gap_stderr=one(gap_stderr),
             target=self.targets if self.several else self.targets[0],
             queries=self.model.asked,
+            freedom=float("inf"),
             estimand=estimand,
             config=self._config(method, sigma, seed),
         )
@@ -172,12 +174,12 @@ def prepare(
         raise ExplicandError(f"x is {type(x).__name__}; wanted a PyTorch tensor, such as torch.as_tensor(x).")
     array = as_explicand(x)
     _check_module(module)
-    check_target(target)
+    target = checked_target(target)
     check_score(score)
     explicand = working(array)
     features = checked(Elements() if features is None else features, tuple(explicand.shape))
     starts = baselines(baseline, explicand, features)
-    rows = _default_batch(explicand) if batch is None else whole("batch", batch, 1)
+    rows = _default_batch(explicand) if batch is None else whole("batch", batch, 1, BudgetError)
     model = Model(module, score, array.dtype if array.is_floating_point() else explicand.dtype, rows)
     with torch.no_grad():
         points = torch.stack([explicand, *starts])
@@ -209,10 +211,3 @@ def differentiable() -> Iterator[None]:
 
 def _default_batch(explicand: Array) -> int:
     return max(1, min(MOST_ROWS, BATCH_BYTES // int(prod(explicand.shape) * explicand.itemsize)))
-
-
-def whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < least:
-        kind = InputError if name == "seed" else BudgetError
-        raise kind(f"{name} is {value!r}; wanted a whole number of at least {least}.")
-    return int(value.__index__())
