@@ -1,0 +1,160 @@
+"""The methods of the table, each as something that gives every pixel of a case its value."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+import geex
+from benchmarks.paper.cases import Case
+from benchmarks.paper.settings import Setting
+from geex.chance import Random
+from geex.lime import LIME
+from geex.methods import Method
+from geex.rise import RISE
+from geex.whitebox.gradients import integrated_gradients, smoothgrad
+
+Model = Callable[[Tensor], Tensor]
+PIXELS = geex.Pixels(channels=0)
+
+
+class Explainer(Protocol):
+    """Explains one case."""
+
+    @property
+    def cost(self) -> int:
+        """About how many rows go through the network."""
+        ...
+
+    def facts(self) -> dict[str, Any]:
+        """What decides the values, in values that JSON can hold."""
+        ...
+
+    def __call__(self, model: Model, case: Case, batch: int | None) -> geex.Explanation: ...
+
+
+@dataclass(frozen=True)
+class BlackBox:
+    """A method of `geex.explain` with its budget."""
+
+    method: Method
+    queries: int
+
+    @property
+    def cost(self) -> int:
+        return 2 if isinstance(self.method, Random) else self.queries
+
+    def facts(self) -> dict[str, Any]:
+        return {"method": repr(self.method), "queries": self.cost}
+
+    def __call__(self, model: Model, case: Case, batch: int | None) -> geex.Explanation:
+        method = self.method
+        if isinstance(method, LIME) and case.segments is not None:
+            method = replace(method, segments=case.segments)
+        return geex.explain(
+            model,
+            case.x,
+            baseline=case.baseline,
+            method=method,
+            queries=self.queries,
+            features=PIXELS,
+            seed=case.seed,
+            batch=batch,
+            progress=False,
+        )
+
+
+@dataclass(frozen=True)
+class SmoothGrad:
+    """Mean gradients around x; `deviation` is a part of the range of x."""
+
+    samples: int
+    deviation: float = 0.15
+    times_input: bool = False
+
+    @property
+    def cost(self) -> int:
+        return 3 * self.samples
+
+    def facts(self) -> dict[str, Any]:
+        return {"method": repr(self)}
+
+    def __call__(self, model: Model, case: Case, batch: int | None) -> geex.Explanation:
+        return smoothgrad(
+            model,
+            case.x,
+            features=PIXELS,
+            baseline=case.baseline,
+            sigma=self.deviation * float(case.x.max() - case.x.min()),
+            samples=self.samples,
+            seed=case.seed,
+            times_input=self.times_input,
+            batch=gradient_batch(batch),
+        )
+
+
+@dataclass(frozen=True)
+class IntegratedGradients:
+    """The path integral by Gauss and Legendre."""
+
+    steps: int
+
+    @property
+    def cost(self) -> int:
+        return 3 * self.steps
+
+    def facts(self) -> dict[str, Any]:
+        return {"method": repr(self)}
+
+    def __call__(self, model: Model, case: Case, batch: int | None) -> geex.Explanation:
+        settings = {"features": PIXELS, "baseline": case.baseline, "steps": self.steps}
+        return integrated_gradients(model, case.x, **settings, batch=gradient_batch(batch))
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One row of the table. `column` is its name in the paper's table, None for what the paper does not have."""
+
+    key: str
+    title: str
+    column: str | None
+    explain: Explainer
+
+
+def contenders(setting: Setting) -> list[Contender]:
+    """All rows of the table, the cheap ones first."""
+    half, stated = setting.sigma / 2, setting.sigma
+
+    def asked(method: Method) -> BlackBox:
+        return BlackBox(method, setting.queries)
+
+    return [
+        Contender("sg", "SG", "SG", SmoothGrad(setting.sg_samples)),
+        Contender("sg-input", "SG × (x − x̊)", None, SmoothGrad(setting.sg_samples, times_input=True)),
+        Contender("ig", "IG", "IG", IntegratedGradients(setting.ig_steps)),
+        Contender("rise", "RISE", "RISE", asked(RISE(setting.cells, setting.keep))),
+        Contender("lime", "LIME", "LIME", asked(LIME(superpixels=setting.superpixels))),
+        Contender("ge-half", f"GE, σ {half:g}", "GE", asked(geex.GE(half, smooth=setting.smooth))),
+        Contender("ge", f"GE, σ {stated:g}", "GE", asked(geex.GE(stated, smooth=setting.smooth))),
+        Contender("geex-half", f"GEEX, σ {half:g}", "GEEX", asked(geex.GEEX(half, smooth=setting.smooth))),
+        Contender("geex", f"GEEX, σ {stated:g}", "GEEX", asked(geex.GEEX(stated, smooth=setting.smooth))),
+        Contender("random", "Random", "Random", asked(Random())),
+    ]
+
+
+def gradient_batch(batch: int | None) -> int | None:
+    """Rows that are differentiated at a time: to keep activations takes some four times the memory."""
+    return None if batch is None else max(1, batch // 4)
+
+
+def probability(network: Callable[[Tensor], Tensor], target: int, half: bool = False) -> Model:
+    """The softmax probability of one class, (n, *shape) to (n,), in float64; `half`: the network in 16 bits."""
+
+    def model(queries: Tensor) -> Tensor:
+        with torch.autocast(queries.device.type, torch.float16, enabled=half):
+            logits = network(queries)
+        return torch.softmax(logits.double(), dim=1)[:, target]
+
+    return model

@@ -1,0 +1,47 @@
+"""What is written when the work stops, for whatever reason: table.md, table.json and the figures."""
+
+import json
+from pathlib import Path
+
+from benchmarks.machine import machine
+from benchmarks.paper.cases import CaseSet
+from benchmarks.paper.curve import curves
+from benchmarks.paper.results import Results
+from benchmarks.paper.settings import REDUCTIONS
+from benchmarks.paper.table import markdown, numbers
+
+HEAD = """# Table 1 of the paper, ours beside the paper's
+
+Normalised AOPC of the softmax probability of the predicted class while pixels are deleted in descending order of
+their signed value (channels summed); higher is better. Replacement: the baseline, or one Gaussian noise image for
+each explicand, the same for all methods. ± is the standard error over images. Images are classified right by the
+network: the first such test images, or photos in an order shuffled once. The seed of every method and of the
+replacement is the image's number. GE and GEEX are there under both readings of the paper's σ.
+"""
+
+
+def report(sets: list[CaseSet], results: Results, folder: Path, command: str, quick: bool) -> list[Path]:
+    """Writes table and figures of what is in; returns the files."""
+    tables = [numbers(home, results) for home in sets if home.tabled]
+    tables = [table for table in tables if table["methods"]]
+    facts = {"command": command, "quick": quick, "reductions": list(REDUCTIONS) if quick else []}
+    found = {home.data: curves(home, results) for home in sets if home.setting.curve}
+    content = {"machine": machine(), **facts, "tables": tables, "queries": found}
+    text = [HEAD, f"Command: `{command}`\n"]
+    if quick:
+        text += ["**Quick form**, for a first look; its numbers are not those of the table. Reductions:\n"]
+        text += ["\n".join(f"- {line}" for line in REDUCTIONS) + "\n"]
+    text += [markdown(table) for table in tables]
+    files = [folder / "table.md", folder / "table.json"]
+    files[0].write_text("\n".join(text), encoding="utf-8")
+    files[1].write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return files + _figures(sets, results, folder / "figures")
+
+
+def _figures(sets: list[CaseSet], results: Results, folder: Path) -> list[Path]:
+    try:
+        from benchmarks.paper.figures import draw
+    except ImportError as error:
+        print(f"no figures: {error}. The same command with --report draws them where matplotlib is installed.")
+        return []
+    return draw(sets, results, folder)
