@@ -126,6 +126,7 @@ class Contender:
 def contenders(setting: Setting) -> list[Contender]:
     """All rows of the table, the cheap ones first."""
     half, stated = setting.sigma / 2, setting.sigma
+    noise: dict[str, Any] = {"smooth": setting.smooth, "shared": setting.shared}
 
     def asked(method: Method) -> BlackBox:
         return BlackBox(method, setting.queries)
@@ -136,10 +137,10 @@ def contenders(setting: Setting) -> list[Contender]:
         Contender("ig", "IG", "IG", IntegratedGradients(setting.ig_steps)),
         Contender("rise", "RISE", "RISE", asked(RISE(setting.cells, setting.keep))),
         Contender("lime", "LIME", "LIME", asked(LIME(superpixels=setting.superpixels))),
-        Contender("ge-half", f"GE, σ {half:g}", "GE", asked(geex.GE(half, smooth=setting.smooth))),
-        Contender("ge", f"GE, σ {stated:g}", "GE", asked(geex.GE(stated, smooth=setting.smooth))),
-        Contender("geex-half", f"GEEX, σ {half:g}", "GEEX", asked(geex.GEEX(half, smooth=setting.smooth))),
-        Contender("geex", f"GEEX, σ {stated:g}", "GEEX", asked(geex.GEEX(stated, smooth=setting.smooth))),
+        Contender("ge-half", f"GE, σ {half:g}", "GE", asked(geex.GE(half, **noise))),
+        Contender("ge", f"GE, σ {stated:g}", "GE", asked(geex.GE(stated, **noise))),
+        Contender("geex-half", f"GEEX, σ {half:g}", "GEEX", asked(geex.GEEX(half, **noise))),
+        Contender("geex", f"GEEX, σ {stated:g}", "GEEX", asked(geex.GEEX(stated, **noise))),
         Contender("random", "Random", "Random", asked(Random())),
     ]
 

@@ -20,13 +20,13 @@ def grey(setting: Setting, options: Options) -> CaseSet:
     network = load(setting.name, options.data)
     mark, share = digest(network), accuracy(network, setting.name, options.data)
     network = network.to(options.device)
-    cases = _cases(setting, network, options.data, options.device)
+    chosen = cases(setting, network, options.data, options.device)
     # For so small a network one thread is as fast as two, and far faster where cores are shared.
     note = f"trained by benchmarks.train; test accuracy {share:.2%}"
-    return CaseSet(setting, network, mark, cases, options.methods, threads=1, note=note)
+    return CaseSet(setting, network, mark, chosen, options.methods, threads=1, note=note)
 
 
-def _cases(setting: Setting, network: CNN, folder: Path | None, device: str) -> list[Case]:
+def cases(setting: Setting, network: CNN, folder: Path | None, device: str) -> list[Case]:
     pixels, labels = images(setting.name, "test", folder)
     inputs = torch.from_numpy(normalise(pixels[: 4 * setting.images])).to(device)
     right = (predicted(network, inputs, 500).cpu().numpy() == labels[: len(inputs)]).nonzero()[0][: setting.images]

@@ -16,7 +16,7 @@ class Setting:
     """One data set's settings.
 
     sigma: of GE and GEEX, as the paper states it; the other reading is half of it.
-    baseline, smooth: of every method that has one, and of the noise of GE and GEEX.
+    baseline: of every method that has one. smooth, shared: of the noise of GE and GEEX.
     step: pixels per step of deletion. replacement: deviation of the Gaussian replacement.
     """
 
@@ -25,6 +25,7 @@ class Setting:
     sigma: float
     baseline: Baseline = 0.0
     smooth: tuple[int, float] | None = None
+    shared: int | None = None
     queries: int = 5000
     step: int = 1
     replacement: float = 1.0
