@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 RUN = .venv/bin/python
 
-.PHONY: install demo test lint bench illustrations clean
+.PHONY: install demo test lint bench paper illustrations clean
 
 demo: .venv/demo
 	$(RUN) -m geex.demo out/demo.png
@@ -17,6 +17,10 @@ lint: .venv/dev
 
 bench: .venv/dev
 	$(RUN) -m benchmarks.overhead
+
+# the paper's table and figures; PAPER=--quick for a first look, PAPER='--photos FOLDER --device cuda' for all of it
+paper: .venv/bench
+	$(RUN) -m benchmarks.paper $(PAPER)
 
 illustrations: .venv/dev
 	$(RUN) -m benchmarks.illustrations docs/pictures
@@ -36,6 +40,10 @@ install: .venv/dev
 	$(RUN) -m pip install --quiet torch==2.13.0
 	$(RUN) -m pip install --quiet --editable '.[onnx,app,lime]' --group dev
 	$(RUN) -m pip install --quiet --no-deps captum lime
+	touch $@
+
+.venv/bench: .venv/dev
+	$(RUN) -m pip install --quiet --group bench
 	touch $@
 
 clean:
