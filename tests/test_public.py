@@ -32,6 +32,7 @@ LAYERS = [
     ["rise", "chance", "presence", "prior"],
     ["posterior"],
     ["regression"],
+    ["shapley"],
     ["lime"],
     ["task"],
     ["explanation"],

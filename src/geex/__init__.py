@@ -12,6 +12,7 @@ from geex.presence import Presence
 from geex.regression import Regression
 from geex.rise import RISE
 from geex.search import Gaussian, Laplace, Logistic
+from geex.shapley import Shapley
 
 __version__ = "0.1.0.dev0"
 
@@ -31,6 +32,7 @@ __all__ = [
     "Presence",
     "Random",
     "Regression",
+    "Shapley",
     "blur",
     "errors",
     "estimate",

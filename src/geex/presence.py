@@ -79,12 +79,16 @@ class Presence(ByScore):
 
 @dataclass(frozen=True)
 class PresenceMasks:
-    """The search of `Presence`. A draw's noise is its mask over features (u, p), 1 where a feature shows."""
+    """The search of `Presence`. A draw's noise is its mask over features (u, p), 1 where a feature shows.
+
+    by_size: masks of exactly s features, s drawn ∝ 1/(s(p − s)): those of which regression makes Shapley values.
+    """
 
     features: Features
     alpha: float | None
     widths: tuple[float, ...] = ()
     axes: tuple[int, ...] = ()
+    by_size: bool = False
     rows: int = 2
     block: int = 1
     least: int = 4
@@ -103,6 +107,8 @@ class PresenceMasks:
             alpha = np.sin(pi / 2 * ROUND.alpha(seed, chunk * count, count)) ** 2
         stream = Stream(seed, (4, chunk), explicand)
         shape = self.features.shape(tuple(explicand.shape))
+        if self.by_size:
+            return _by_size(stream, count, prod(shape))
         if self.widths:
             fields = smooth_fields(stream, shape, self.axes, _turns(self.widths, chunk * count, count))
             masks = xp.reshape(fields, (count, -1)) < like(ndtri(alpha), explicand)[:, None]
@@ -138,6 +144,19 @@ class PresenceMasks:
         xp = namespace(explicand)
         changed = xp.astype(explicand != baseline, explicand.dtype)
         return xp.astype(self.features.total(changed[None, ...])[0, :] > 0, explicand.dtype)
+
+
+def _by_size(stream: Stream, count: int, players: int) -> Draws:
+    """Masks of s features each, s ∝ 1/(s(p − s)) for 1 ≤ s ≤ p − 1."""
+    xp = namespace(stream.model)
+    possible = np.arange(1, max(players, 2))
+    share = 1 / (possible * np.maximum(players - possible, 1))
+    sizes = (
+        Stream(stream.seed, (*stream.place, 0), stream.model).generator().choice(possible, count, p=share / share.sum())
+    )
+    ranks = xp.argsort(xp.argsort(stream.uniform((count, players)), axis=1), axis=1)
+    masks = ranks < like(sizes, stream.model, xp.int64)[:, None]
+    return Draws(like(sizes / players, stream.model), xp.astype(masks, stream.model.dtype))
 
 
 def smooth_fields(stream: Stream, shape: Shape, axes: tuple[int, ...], widths: np.ndarray) -> Array:
