@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import geex
-from geex.posterior import posterior
+from geex.posterior import Design, posterior
 from geex.prior import Prior, priors
 from geex.regression import evidence
 from tests.games import banzhaf, glove, model_of, shapley
@@ -25,7 +25,7 @@ def naive_posterior(design, differences, reach, kernel, ratio):
 @pytest.mark.parametrize("prior", [Prior((4, 5), (), ((1.0, 0.0),)), Prior((4, 5), (0, 1), ((0.9, 1.3), (0.1, 0.0)))])
 def test_posterior_equals_its_twin_on_either_side(draws, prior):
     design, differences, reach = RNG.normal(size=(draws, 20)), RNG.normal(size=(draws, 3)), RNG.normal(size=20)
-    fast = posterior(design, differences, reach, prior, 0.3)
+    fast = posterior(Design(design, np.ones(20)), differences, reach, prior, 0.3)
     mean, covariance = naive_posterior(design, differences, reach, prior.dense(), 0.3)
     np.testing.assert_allclose(fast.mean, mean, atol=1e-10)
     np.testing.assert_allclose(fast.variance(), np.diag(covariance), atol=1e-10)
@@ -40,7 +40,7 @@ def test_conditioning_on_the_sum_equals_one_more_exact_row(draws):
     prior = Prior((4, 5), (0, 1), ((0.9, 1.3), (0.1, 0.0)))
     design, differences, reach = RNG.normal(size=(draws, 20)), RNG.normal(size=(draws, 2)), RNG.normal(size=20)
     totals = np.array([3.0, -1.0])
-    fast = posterior(design, differences, reach, prior, 0.3).summing_to(totals, np.ones(20))
+    fast = posterior(Design(design, np.ones(20)), differences, reach, prior, 0.3).summing_to(totals, np.ones(20))
     np.testing.assert_allclose(fast.mean.sum(axis=1), totals, atol=1e-9)
     weight = 1e-5
     more = np.concatenate([design, reach[None] / weight])
@@ -53,7 +53,7 @@ def test_conditioning_on_the_sum_equals_one_more_exact_row(draws):
 
 def test_without_neighbours_it_is_ridge():
     design, differences = RNG.normal(size=(30, 8)), RNG.normal(size=(30, 1))
-    fast = posterior(design, differences, np.ones(8), Prior((8,), (), ((1.0, 0.0),)), 0.7)
+    fast = posterior(Design(design, np.ones(8)), differences, np.ones(8), Prior((8,), (), ((1.0, 0.0),)), 0.7)
     ridge = np.linalg.solve(design.T @ design + 0.7 * np.eye(8), design.T @ differences)
     np.testing.assert_allclose(fast.mean, ridge.T, atol=1e-12)
 

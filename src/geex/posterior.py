@@ -8,7 +8,7 @@ p × p    M = λ + Φᵀ Φ K     û = K M⁻¹ Φᵀ d           Cov u / s² = 
 
 from dataclasses import dataclass, replace
 
-from geex.arrays import Array, like, namespace
+from geex.arrays import Array, device, like, namespace
 from geex.prior import Prior
 
 
@@ -74,24 +74,63 @@ class Posterior:
         return xp.maximum(left, xp.zeros_like(left))
 
 
-def posterior(design: Array, differences: Array, reach: Array, prior: Prior, ratio: float) -> Posterior:
-    """The posterior given Φ (n, q), d (n, k), D (q,), K and λ, in float64; s² by maximum likelihood."""
-    xp = namespace(differences)
-    n, q = design.shape
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Φ = contrasts ∘ units: contrasts (n, q) as they were asked, and what a unit of each changes in u (q,)."""
+
+    contrasts: Array
+    units: Array
+
+    def rows(self, count: int | None = None) -> Array:
+        """The first rows of Φ, in float64."""
+        xp = namespace(self.units)
+        return xp.astype(self.contrasts[:count, :], xp.float64) * self.units
+
+    def gram(self) -> Array:
+        """Φᵀ Φ. Products of contrasts are made in their own type, which is exact for masks."""
+        xp = namespace(self.units)
+        return xp.astype(self.contrasts.T @ self.contrasts, xp.float64) * self.units[:, None] * self.units
+
+    def against(self, differences: Array) -> Array:
+        """Φᵀ d (q, k)."""
+        xp = namespace(self.units)
+        product = self.contrasts.T @ xp.astype(differences, self.contrasts.dtype)
+        return xp.astype(product, xp.float64) * self.units[:, None]
+
+
+def posterior(design: Design, differences: Array, reach: Array, prior: Prior, ratio: float) -> Posterior:
+    """The posterior given Φ, d (n, k), D (q,), K and λ; s² by maximum likelihood."""
+    n, q = design.contrasts.shape
     if n <= q:
-        smooth = prior.apply(design)
-        lower = xp.linalg.cholesky(design @ smooth.T + ratio * xp.eye(n, dtype=design.dtype, device=design.device))
-        half = solved(lower, xp.concat([differences, smooth], axis=1))
-        k = differences.shape[1]
-        mean = half[:, :k].T @ half[:, k:]
-        return Posterior(mean * reach, xp.sum(half[:, :k] ** 2, axis=0) / n, reach, prior, root=half[:, k:])
-    kernel = like(prior.dense(), design)
-    gram = design.T @ design
-    system = gram @ kernel + ratio * xp.eye(q, dtype=design.dtype, device=design.device)
-    inverse = kernel @ xp.linalg.inv(system)
-    explained = inverse @ (design.T @ differences)
-    misfit = xp.sum(differences * (differences - design @ explained), axis=0) / ratio / n
+        return _by_draws(design.rows(), differences, reach, prior, ratio)
+    return _by_features(design, differences, reach, prior, ratio)
+
+
+def _by_draws(rows: Array, differences: Array, reach: Array, prior: Prior, ratio: float) -> Posterior:
+    xp = namespace(differences)
+    n, k = differences.shape
+    smooth = prior.apply(rows)
+    lower = xp.linalg.cholesky(rows @ smooth.T + ratio * _identity(n, rows))
+    half = solved(lower, xp.concat([differences, smooth], axis=1))
+    mean = half[:, :k].T @ half[:, k:]
+    return Posterior(mean * reach, xp.sum(half[:, :k] ** 2, axis=0) / n, reach, prior, root=half[:, k:])
+
+
+def _by_features(design: Design, differences: Array, reach: Array, prior: Prior, ratio: float) -> Posterior:
+    xp = namespace(differences)
+    n, q = design.contrasts.shape
+    kernel = like(prior.dense(), reach)
+    system = design.gram() @ kernel + ratio * _identity(q, reach)
+    inverse = xp.linalg.solve(system.T, kernel).T  # K M⁻¹, K being symmetric
+    against = design.against(differences)
+    explained = inverse @ against
+    misfit = (xp.sum(differences**2, axis=0) - xp.sum(against * explained, axis=0)) / ratio / n
+    misfit = xp.maximum(misfit, xp.zeros_like(misfit))
     return Posterior((explained * reach[:, None]).T, misfit, reach, prior, dense=ratio * (inverse + inverse.T) / 2)
+
+
+def _identity(count: int, array: Array) -> Array:
+    return namespace(array).eye(count, dtype=array.dtype, device=device(array))
 
 
 def solved(lower: Array, right: Array) -> Array:

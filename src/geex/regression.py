@@ -19,14 +19,14 @@ from geex.features import Elements, Features, Pixels, grid_axes
 from geex.methods import Method
 from geex.outputs import Score, scored
 from geex.plan import Plan
-from geex.posterior import Posterior, posterior
+from geex.posterior import Design, Posterior, posterior
 from geex.presence import Presence, PresenceMasks
 from geex.prior import Prior, priors
 from geex.score import Answered, contrast
 from geex.search import Noise, Search
 
 RATIOS = np.logspace(-10, 2, 49)
-DRAWS_FOR_CHOICE = 192
+DRAWS_FOR_CHOICE = 128
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Regression:
 
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> "Fit":
         contrasts, differences = gathered(answered, targets, score)
-        reach, prior, ratio = chosen_prior(plan, contrasts[:DRAWS_FOR_CHOICE, :], differences[:DRAWS_FOR_CHOICE, :])
+        reach, prior, ratio = chosen_prior(plan, contrasts, differences)
         fit = posterior(design(plan, contrasts, reach), differences, reach, prior, ratio)
         if self.complete:
             outputs = scored(ends, score)
@@ -102,7 +102,7 @@ class Fit:
 
 
 def gathered(answered: Answered, targets: list[int], score: Score) -> tuple[Array, Array]:
-    """Contrasts E (n, q) and differences d (n, k) of a whole run, in float64."""
+    """Contrasts E (n, q) in the working type and differences d (n, k) in float64, of a whole run."""
     contrasts, differences = [], []
     for chunk, answers in answered:
         plan, xp = chunk.plan, namespace(answers)
@@ -110,13 +110,14 @@ def gathered(answered: Answered, targets: list[int], score: Score) -> tuple[Arra
         outputs = xp.reshape(scored(answers, score), (chunk.count, search.rows, -1))
         d = xp.stack([contrast(outputs[:, :, target]) for target in targets], axis=1)
         differences.append(2 * d if isinstance(search, PresenceMasks) else d)
-        contrasts.append(xp.astype(search.contrasts(chunk.draws, plan.explicand, plan.baseline), xp.float64))
+        contrasts.append(search.contrasts(chunk.draws, plan.explicand, plan.baseline))
     return xp.concat(contrasts, axis=0), xp.concat(differences, axis=0)
 
 
-def design(plan: Plan, contrasts: Array, reach: Array) -> Array:
+def design(plan: Plan, contrasts: Array, reach: Array) -> Design:
     """Φ: what a draw changes in units of u. Masks change ξ = D u; noise changes u, the gradient, itself."""
-    return contrasts * reach if isinstance(plan.search, PresenceMasks) else contrasts
+    masks = isinstance(plan.search, PresenceMasks)
+    return Design(contrasts, reach if masks else namespace(reach).ones_like(reach))
 
 
 def chosen_prior(plan: Plan, contrasts: Array, differences: Array) -> tuple[Array, Prior, float]:
@@ -124,9 +125,9 @@ def chosen_prior(plan: Plan, contrasts: Array, differences: Array) -> tuple[Arra
     shape, axes = _grid(plan)
     best = None
     for reach in _reaches(plan):
-        rows = design(plan, contrasts, reach)
+        rows = design(plan, contrasts, reach).rows(DRAWS_FOR_CHOICE)
         for prior in priors(shape, axes):
-            likelihood, ratio = evidence(rows @ prior.apply(rows).T, differences)
+            likelihood, ratio = evidence(rows @ prior.apply(rows).T, differences[:DRAWS_FOR_CHOICE, :])
             if best is None or likelihood > best[0]:
                 best = (likelihood, reach, prior, ratio)
     assert best is not None
