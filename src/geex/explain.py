@@ -11,7 +11,7 @@ import numpy as np
 from geex.arrays import Array, host, library, namespace
 from geex.ask import Asker, Model, progress_bar
 from geex.baseline import Baseline
-from geex.errors import BudgetError, ExplicandError, InputError, LittleToExplain
+from geex.errors import BudgetError, ExplicandError, InputError, LittleToExplain, MethodError
 from geex.explanation import Explanation, completed
 from geex.features import Features, checked
 from geex.methods import Estimate, Method
@@ -35,6 +35,19 @@ class Record:
     ends: Array
     answers: list[Array]
     asked: int
+
+    def regions(self, rows: Array, targets: list[int]) -> tuple[Array, Array]:
+        """Sums of values over regions, rows (r, p) of 0 and 1, and their standard errors: (k, r) each."""
+        if not hasattr(self.task.method, "regions"):
+            raise MethodError(
+                f"{type(self.task.method).__name__} has no joint errors, so its values cannot be summed up."
+            )
+        parts = []
+        for part, (plan, answers) in enumerate(zip(self.plans, self.answers, strict=True)):
+            pair = _pair(self.ends, part)
+            parts.append(self.task.method.regions(plan, _stored(plan, answers), pair, targets, self.task.score, rows))
+        values = sum(part.values for part in parts) / len(parts)
+        return values, sum(part.stderr**2 for part in parts) ** 0.5 / len(parts)
 
 
 def explain(
@@ -182,8 +195,12 @@ def _seed_of(seed: int, part: int) -> int:
 
 def _part(task: Task, plan: Plan, answered: Answered, ends: Array, part: int, targets: list[int]) -> Estimate:
     """The estimate for one baseline."""
-    pair = namespace(ends).concat([ends[:1, :], ends[part + 1 : part + 2, :]], axis=0)
-    return task.method.estimate(plan, answered, pair, targets, task.score)
+    return task.method.estimate(plan, answered, _pair(ends, part), targets, task.score)
+
+
+def _pair(ends: Array, part: int) -> Array:
+    """The answers for x and for one of the baselines (2, k)."""
+    return namespace(ends).concat([ends[:1, :], ends[part + 1 : part + 2, :]], axis=0)
 
 
 def _listen(answered: Iterator[tuple[Chunk, Array]], heard: list[Array]) -> Iterator[tuple[Chunk, Array]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
-from geex.arrays import Array, host, namespace
+from geex.arrays import Array, as_array, host, like, namespace
 from geex.checks import is_number
 from geex.errors import FileError, InputError
 
@@ -64,6 +64,28 @@ class Explanation:
             raise InputError(f"level is {level!r}; wanted a probability such as 0.95.")
         reach = float(stdtrit(self.freedom, 0.5 + level / 2)) * self.stderr
         return self.values - reach, self.values + reach
+
+    def region(self, mask: Any, level: float = 0.95) -> "Region":
+        """What the features in `mask` contribute together, with a joint interval: errors of neighbours are not
+        independent, so their own intervals cannot be added up."""
+        if self.record is None:
+            raise InputError(
+                "a region needs the answers, and an explanation that was loaded or converted has none left."
+            )
+        targets = self.target if isinstance(self.target, list) else [self.target]
+        shape = tuple(self.values.shape)[1:] if isinstance(self.target, list) else tuple(self.values.shape)
+        chosen = host(as_array("mask", mask, InputError))
+        if chosen.shape != shape or not np.isin(chosen, (0, 1)).all():
+            raise InputError(
+                f"mask has shape {chosen.shape} and type {chosen.dtype}; wanted True or False for each of {shape}."
+            )
+        rows = like(chosen.reshape(1, -1).astype(float), self.record.task.explicand)
+        values, errors = self.record.regions(rows, targets)
+        reach = float(stdtrit(self.freedom, 0.5 + level / 2)) * errors
+        ends = [values, errors, values - reach, values + reach]
+        several = isinstance(self.target, list)
+        value, stderr, low, high = (end[:, 0] if several else float(end[0, 0]) for end in ends)
+        return Region(value, stderr, low, high, value / (self.output - self.base_value))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes all but the record to `path`, an .npz file with no pickle in it."""
@@ -124,6 +146,17 @@ class Explanation:
             )
         more = [f"  … and {len(targets) - SHOWN} more outputs"] if len(targets) > SHOWN else []
         return accounts + more
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The sum of some features' values, its standard error and interval, and its share of f(x) − f(x̊)."""
+
+    value: Array | float
+    stderr: Array | float
+    low: Array | float
+    high: Array | float
+    share: Array | float
 
 
 def _scalars(arrays: dict[str, np.ndarray]) -> dict[str, Any]:

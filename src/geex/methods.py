@@ -65,6 +65,12 @@ class ByScore:
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Estimate:
         return estimate(answered, targets, score)
 
+    def regions(
+        self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
+    ) -> Estimate:
+        """The estimate of sums over regions, rows (r, p) of 0 and 1, instead of features."""
+        return estimate(answered, targets, score, rows)
+
 
 @dataclass(frozen=True)
 class GEEX(ByScore):

@@ -7,7 +7,7 @@ the cross-talk between features, which is most of its noise, is gone. D, K and t
 likelihood from a handful of candidates, on the first few hundred draws.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -67,6 +67,12 @@ class Regression:
             fit = fit.summing_to(totals, namespace(totals).ones_like(reach))
         return Fit(fit, plan)
 
+    def regions(
+        self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
+    ) -> "Fit":
+        """The estimate of sums over regions, rows (r, p) of 0 and 1, instead of features."""
+        return replace(self.estimate(plan, answered, ends, targets, score), rows=rows)
+
     def estimand(self, search: Any) -> str:
         text = f"By regression: {self.of.estimand(search)}"
         return f"{text} Made to add up to f(x) − f(x̊) exactly, by conditioning on it." if self.complete else text
@@ -74,18 +80,26 @@ class Regression:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The posterior as values of features: coefficients of elements that make up a feature are summed."""
+    """The posterior as values of features: coefficients of elements that make up a feature are summed.
+
+    rows (r, p): regions whose sums are wanted instead of the features.
+    """
 
     posterior: Posterior
     plan: Plan
+    rows: Array | None = None
 
     @property
     def values(self) -> Array:
-        return self._features(self.posterior.mean)
+        values = self._features(self.posterior.mean)
+        return values if self.rows is None else values @ namespace(values).astype(self.rows, values.dtype).T
 
     @property
     def stderr(self) -> Array:
         xp = namespace(self.posterior.mean)
+        if self.rows is not None:
+            spread = self.posterior.covering(self._coefficients(self.rows))
+            return xp.sqrt(self.posterior.scale[:, None] * spread[None, :])
         return xp.sqrt(self.posterior.scale[:, None] * self._features(self.posterior.variance()[None, :]))
 
     @property
@@ -93,6 +107,15 @@ class Fit:
         xp = namespace(self.posterior.mean)
         whole = xp.ones_like(self.posterior.reach)[None, :]
         return xp.sqrt(self.posterior.scale * self.posterior.covering(whole)[0])
+
+    def _coefficients(self, rows: Array) -> Array:
+        """Rows over features (r, p) as rows over coefficients (r, q)."""
+        xp = namespace(self.posterior.mean)
+        rows = xp.astype(rows, self.posterior.mean.dtype)
+        if isinstance(self.plan.search, PresenceMasks):
+            return rows
+        index = self.plan.features.index(tuple(self.plan.explicand.shape)).ravel()
+        return xp.take(rows, like(index, rows, xp.int64), axis=1)
 
     def _features(self, rows: Array) -> Array:
         if isinstance(self.plan.search, PresenceMasks):

@@ -72,12 +72,12 @@ class Moments:
         return namespace(spread).sqrt(spread) / sqrt(self.draws * self.coupled)
 
 
-def moments(chunk: Chunk, answers: Array, targets: list[int], score: Score) -> Moments:
-    """The sums of one chunk, from its answers (rows, k)."""
+def moments(chunk: Chunk, answers: Array, targets: list[int], score: Score, regions: Array | None = None) -> Moments:
+    """The sums of one chunk, from its answers (rows, k); of `regions` (r, p) of features where they are given."""
     search = chunk.plan.search
     xp = namespace(answers)
     outputs = xp.reshape(scored(answers, score), (chunk.count, search.rows, -1))
-    weights = chunk.weights()
+    weights = chunk.weights() if regions is None else chunk.weights() @ regions.T
     sums = xp.astype(xp.sum(weights, axis=1), xp.float64)
     rows = [_output(contrast(outputs[:, :, target]), weights, sums, search.block) for target in targets]
     units = chunk.count // search.block
@@ -126,9 +126,9 @@ def _couples(terms: Array, block: int) -> Array:
     return terms[0:even:2, :] - terms[1:even:2, :]
 
 
-def estimate(answered: Answered, targets: list[int], score: Score) -> Moments:
+def estimate(answered: Answered, targets: list[int], score: Score, regions: Array | None = None) -> Moments:
     """The sums of a whole run, in the order of its chunks."""
-    parts = (moments(chunk, answers, targets, score) for chunk, answers in answered)
+    parts = (moments(chunk, answers, targets, score, regions) for chunk, answers in answered)
     result = next(parts)
     for part in parts:
         result = result + part

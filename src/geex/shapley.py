@@ -41,6 +41,11 @@ class Shapley:
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fit:
         return self.by.estimate(plan, answered, ends, targets, score)
 
+    def regions(
+        self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
+    ) -> Fit:
+        return self.by.regions(plan, answered, ends, targets, score, rows)
+
     def estimand(self, search: Search) -> str:
         return (
             "Shapley values, by regression, of the game in which a feature that is absent has its baseline value. They "
