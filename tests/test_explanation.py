@@ -69,6 +69,13 @@ def test_the_repr_tells_the_account():
     assert "add up to J" in text
 
 
+def test_what_does_not_add_up_has_no_account():
+    assert "gap" not in repr(explained(model, X, geex.RISE(cells=2), 100))
+    assert "gap" not in repr(explained(model, X, geex.Random(), 100))
+    assert not explained(model, X, geex.GE(0.5), 100).adds_up
+    assert explained(model, X, geex.GEEX(0.5), 100).adds_up
+
+
 def test_a_loaded_explanation_has_no_answers_left(tmp_path):
     loaded = geex.Explanation.load(explained(model, X, geex.GEEX(0.5)).save(tmp_path / "one"))
     with pytest.raises(InputError, match="no record"):

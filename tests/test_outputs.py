@@ -68,7 +68,7 @@ def test_numpy_integers_are_targets():
 
 @pytest.mark.parametrize("features", [None, geex.Groups(np.array([0, 0, 1, 1, 2, 2]))])
 @pytest.mark.parametrize("score", [None, "softmax", "margin"])
-@pytest.mark.parametrize("target", [1, "all"])
+@pytest.mark.parametrize("target", [1, "all", None])
 def test_stored_answers_serve_other_questions_with_no_query(target, score, features):
     asked = []
 
@@ -80,6 +80,7 @@ def test_stored_answers_serve_other_questions_with_no_query(target, score, featu
     before = len(asked)
     later = geex.estimate(first, target=target, score=score, features=features)
     assert len(asked) == before
+    target = first.target if target is None else target
     fresh = explained(logits, X, geex.GEEX(0.5), 3001, target=target, score=score, features=features)
     assert later.values.tobytes() == fresh.values.tobytes()
     assert later.stderr.tobytes() == fresh.stderr.tobytes()
@@ -90,3 +91,11 @@ def test_answers_of_one_column_and_of_none():
     flat = explained(lambda z: logits(z)[:, 0], X, geex.GEEX(0.5))
     column = explained(lambda z: logits(z)[:, :1], X, geex.GEEX(0.5), target=0)
     assert flat.values.tobytes() == column.values.tobytes()
+
+
+def test_what_is_not_named_stays():
+    first = explained(logits, X, geex.GEEX(0.5), 301, target=2, score="softmax")
+    groups = geex.estimate(first, features=geex.Groups(np.array([0, 0, 1, 1, 2, 2])))
+    assert groups.target == 2
+    assert groups.output == first.output
+    assert geex.estimate(first, score="answer").output == pytest.approx(logits(X[None])[0, 2])

@@ -87,3 +87,10 @@ def test_smooth_masks_want_neighbours():
     with pytest.raises(MethodError, match="neighbours"):
         explained(lambda z: z.sum(1), np.ones(5), geex.Presence(widths=2.0), 20)
     explained(lambda z: z.sum(1), np.ones(5), geex.Presence(widths=2.0), 20, features=geex.Elements(line=True))
+
+
+def test_single_precision_is_finite_whatever_the_seed():
+    for seed in range(60):
+        explanation = explained(lambda z: z.sum(1), np.ones(4, np.float32), geex.Presence(), 5000, seed=seed)
+        assert np.isfinite(explanation.values).all()
+        assert np.abs((explanation.values - 1) / explanation.stderr).max() < 5

@@ -36,6 +36,7 @@ LAYERS = [
     ["lime"],
     ["task"],
     ["explanation"],
+    ["record"],
     ["explain"],
     ["whitebox", "evaluate"],
     ["demo"],

@@ -78,7 +78,7 @@ def test_evidence_equals_the_density():
     assert likelihood == pytest.approx(wanted)
 
 
-@pytest.mark.parametrize("of", [geex.Presence(0.5), geex.Presence(), geex.GEEX(0.5)], ids=str)
+@pytest.mark.parametrize("of", [geex.Presence(0.5), geex.GEEX(0.5)], ids=str)
 @pytest.mark.parametrize("shape", [(10,), (4, 5), (2, 3, 4)])
 def test_linear_models_are_recovered(of, shape):
     """To 1e-6 with more draws than features."""
@@ -172,3 +172,21 @@ def test_shapley_of_hardly_any_features(shape):
     explanation = explained(lambda z: z.reshape(len(z), -1).sum(1) ** 2, np.ones(shape), geex.Shapley(), 40)
     assert explanation.values.sum() == pytest.approx(np.prod(shape) ** 2)
     np.testing.assert_allclose(explanation.values, np.prod(shape), atol=1e-6)
+
+
+@pytest.mark.parametrize("of", [geex.Presence(), geex.Presence(0.2), geex.GEEX(1.0, family=geex.Laplace())], ids=str)
+def test_coefficients_that_are_not_the_values_are_refused(of):
+    with pytest.raises(geex.errors.MethodError, match="take"):
+        explained(lambda z: z.sum(1), np.ones(5), geex.Regression(of), 202)
+
+
+def test_masks_of_features_answer_no_question_about_other_features():
+    slope = np.arange(1.0, 7)
+    explanation = explained(
+        lambda z: z @ slope, np.ones(6), geex.Regression(), 202, features=geex.Groups([0, 0, 1, 1, 2, 2])
+    )
+    for features in (geex.Groups([0, 1, 0, 1, 2, 2]), geex.Elements()):
+        with pytest.raises(geex.errors.FeaturesError, match="ask again"):
+            geex.estimate(explanation, features=features)
+    again = geex.estimate(explanation, features=geex.Groups([0, 0, 1, 1, 2, 2]))
+    np.testing.assert_array_equal(again.values, explanation.values)

@@ -3,51 +3,24 @@
 import inspect
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from geex.arrays import Array, host, library, namespace
+from geex.arrays import Array, host, namespace
 from geex.ask import Asker, Model, progress_bar
 from geex.baseline import Baseline
-from geex.errors import BudgetError, ExplicandError, InputError, LittleToExplain, MethodError
-from geex.explanation import Explanation, completed
+from geex.errors import BudgetError, ExplicandError, FeaturesError, InputError, LittleToExplain
+from geex.explanation import Explanation
 from geex.features import Features, checked
-from geex.methods import Estimate, Method
+from geex.methods import Method
 from geex.outputs import Score, Target, check_score, checked_target, chosen, scored
 from geex.plan import Chunk, Masks, Plan
-from geex.score import Answered
+from geex.record import Record, estimated, explained, stored
 from geex.task import Task, prepare
 
 LITTLE = 0.01
-
-
-@dataclass(frozen=True, eq=False)
-class Record:
-    """Everything that was asked and answered: enough to estimate again without the model.
-
-    ends (1 + baselines, k) are the answers for x and the baselines, answers[b] (rows, k) those of plans[b].
-    """
-
-    task: Task
-    plans: list[Plan]
-    ends: Array
-    answers: list[Array]
-    asked: int
-
-    def regions(self, rows: Array, targets: list[int]) -> tuple[Array, Array]:
-        """Sums of values over regions, rows (r, p) of 0 and 1, and their standard errors: (k, r) each."""
-        if not hasattr(self.task.method, "regions"):
-            raise MethodError(
-                f"{type(self.task.method).__name__} has no joint errors, so its values cannot be summed up."
-            )
-        parts = []
-        for part, (plan, answers) in enumerate(zip(self.plans, self.answers, strict=True)):
-            pair = _pair(self.ends, part)
-            parts.append(self.task.method.regions(plan, _stored(plan, answers), pair, targets, self.task.score, rows))
-        values = sum(part.values for part in parts) / len(parts)
-        return values, sum(part.stderr**2 for part in parts) ** 0.5 / len(parts)
 
 
 def explain(
@@ -73,7 +46,8 @@ def explain(
         from x to an array, or a list of these, over which the explanation is averaged. None: 0.
     target: which output: a whole number, a list, or "all". None: the largest for x.
     score: what of the answer is explained: "softmax" of logits, "log_odds" of probabilities, the "margin" to the
-        next output, or a callable (n, k) -> (n, k). None: the answer as it comes.
+        next output, or a callable (n, k) -> (n, k). None or "answer": the answer as it comes. Log-odds are of p kept
+        1e-12 away from 0 and 1.
     method: None: `GEEX()`, the paper's method.
     queries: the most rows that the model may be asked, those for f(x) and f(x̊) included. None: 5000.
     features: `Elements()`, `Pixels(channels=axis)`, `Groups(map)`. None: every element.
@@ -120,7 +94,8 @@ def estimate(
 ) -> Explanation:
     """Another question about answers that are already there: other outputs, score or features, and no query.
 
-    None keeps what the explanation has for `score` and `features`; for `target` it is the predicted output.
+    None keeps what the explanation has. score="answer" is the answer as it comes. Masks of `Presence`, and segments of
+    `LIME`, show and hide whole features: other features want other queries.
     """
     record = getattr(explanation, "record", None)
     if record is None:
@@ -131,16 +106,27 @@ def estimate(
     task = record.task
     features = task.features if features is None else checked(features, tuple(task.explicand.shape))
     check_score(score)
-    target = checked_target(target)
+    _check_masks(record, features)
+    target = explanation.target if target is None else checked_target(target)
     task = replace(task, target=target, score=task.score if score is None else score, features=features)
     plans = [replace(plan, features=task.features) for plan in record.plans]
     targets, several = chosen(target, scored(record.ends[:1, :], task.score)[0, :])
     record = replace(record, task=task, plans=plans)
     parts = [
-        _part(record.task, p, _stored(p, a), record.ends, i, targets)
+        estimated(record.task, p, stored(p, a), record.ends, i, targets)
         for i, (p, a) in enumerate(zip(plans, record.answers, strict=True))
     ]
-    return _explanation(record, parts, targets, several)
+    return explained(record, parts, targets, several)
+
+
+def _check_masks(record: Record, features: Features) -> None:
+    """Masks that show and hide whole features tell nothing about other ones."""
+    masked = getattr(record.plans[0].search, "features", None)
+    if masked is not None and repr(masked) != repr(features):
+        raise FeaturesError(
+            f"the masks that were asked show and hide {masked!r}, and {features!r} were wanted; ask again, with "
+            "geex.explain(…, features=…)."
+        )
 
 
 def explain_tasks(model: Model, tasks: list[Task], masks: Masks) -> list[Explanation]:
@@ -165,10 +151,10 @@ def _explain(model: Model, task: Task, plans: list[tuple[Plan, int]], bar: Any) 
     for part, (plan, count) in enumerate(plans):
         heard = [ends[:0, :]]
         answered = _listen(asker.chunks(plan.chunks(count)), heard)
-        parts.append(_part(task, plan, answered, ends, part, targets))
+        parts.append(estimated(task, plan, answered, ends, part, targets))
         answers.append(xp.concat(heard, axis=0))
     kept = [replace(plan, masks=Masks(keep=0)) for plan, _ in plans]
-    return _explanation(Record(task, kept, ends, answers, asker.asked), parts, targets, several)
+    return explained(Record(task, kept, ends, answers, asker.asked), parts, targets, several)
 
 
 def _plans(task: Task, masks: Masks) -> list[tuple[Plan, int]]:
@@ -193,29 +179,11 @@ def _seed_of(seed: int, part: int) -> int:
     return int(np.random.SeedSequence(seed, spawn_key=(2, part)).generate_state(1, np.uint64)[0])
 
 
-def _part(task: Task, plan: Plan, answered: Answered, ends: Array, part: int, targets: list[int]) -> Estimate:
-    """The estimate for one baseline."""
-    return task.method.estimate(plan, answered, _pair(ends, part), targets, task.score)
-
-
-def _pair(ends: Array, part: int) -> Array:
-    """The answers for x and for one of the baselines (2, k)."""
-    return namespace(ends).concat([ends[:1, :], ends[part + 1 : part + 2, :]], axis=0)
-
-
 def _listen(answered: Iterator[tuple[Chunk, Array]], heard: list[Array]) -> Iterator[tuple[Chunk, Array]]:
     """Passes answers on and keeps them."""
     for chunk, answers in answered:
         heard.append(answers)
         yield chunk, answers
-
-
-def _stored(plan: Plan, answers: Array) -> Iterator[tuple[Chunk, Array]]:
-    """Chunks of a plan, made again, with their stored answers."""
-    start = 0
-    for chunk in plan.chunks(answers.shape[0] // plan.search.rows):
-        yield chunk, answers[start : start + chunk.rows, :]
-        start += chunk.rows
 
 
 def _warn_if_little(output: Array, targets: list[int]) -> None:
@@ -237,73 +205,3 @@ def _frames_of_geex() -> int:
     while frame is not None and frame.f_globals.get("__name__", "").startswith("geex."):
         level, frame = level + 1, frame.f_back
     return level - 1
-
-
-def _explanation(record: Record, parts: list[Estimate], targets: list[int], several: bool) -> Explanation:
-    """Averages the parts (one for each baseline) and says what they are."""
-    task, plans = record.task, record.plans
-    xp = namespace(task.explicand)
-    count = len(parts)
-    shape = (len(targets), *task.features.shape(tuple(task.explicand.shape)))
-    values = xp.reshape(sum(part.values for part in parts) / count, shape)
-    stderr = xp.reshape(sum(part.stderr**2 for part in parts) ** 0.5 / count, shape)
-    gap_stderr = sum(part.sum_stderr**2 for part in parts) ** 0.5 / count
-    ends = scored(record.ends, task.score)[:, targets]
-    output, base_value = ends[0, :], xp.mean(ends[1:, :], axis=0)
-    gap = completed(values, base_value, output)
-
-    def one(array: Array) -> Array | float:
-        return array if several else float(array[0])
-
-    return Explanation(
-        values=values if several else values[0, ...],
-        stderr=stderr if several else stderr[0, ...],
-        base_value=one(base_value),
-        output=one(output),
-        gap=one(gap),
-        gap_stderr=one(gap_stderr),
-        target=targets if several else targets[0],
-        queries=record.asked,
-        freedom=float(sum(getattr(part, "freedom", np.inf) for part in parts)),
-        estimand=_estimand(task, plans),
-        config=_config(task, plans),
-        record=record,
-    )
-
-
-def _estimand(task: Task, plans: list[Plan]) -> str:
-    text = task.method.estimand(plans[0].search)
-    clipped = " Queries are clipped to the bounds, which makes the model another one near them." if task.bounds else ""
-    return f"{text}{clipped} Averaged over {len(plans)} baselines." if len(plans) > 1 else f"{text}{clipped}"
-
-
-def _said(settings: Any) -> str:
-    """The call that makes these settings, defaults left out."""
-    if not is_dataclass(settings):
-        return repr(settings)
-    told = []
-    for field in fields(settings):
-        default = field.default if field.default_factory is MISSING else field.default_factory()
-        value = getattr(settings, field.name)
-        if field.init and field.repr and repr(value) != repr(default):
-            told.append(f"{field.name}={value!r}")
-    return f"{type(settings).__name__}({', '.join(told)})"
-
-
-def _config(task: Task, plans: list[Plan]) -> dict[str, Any]:
-    """What made the explanation, in values that JSON can hold."""
-    from geex import __version__
-
-    return {
-        "method": _said(task.method),
-        "sigma": [getattr(plan.search, "sigma", None) for plan in plans],
-        "features": repr(task.features),
-        "score": task.score if isinstance(task.score, str) or task.score is None else repr(task.score),
-        "seed": task.seed,
-        "budget": task.queries,
-        "baselines": len(plans),
-        "bounds": None if task.bounds is None else [float(task.bounds[0].min()), float(task.bounds[1].max())],
-        "library": library(task.explicand),
-        "fingerprint": [plan.fingerprint for plan in plans],
-        "version": __version__,
-    }

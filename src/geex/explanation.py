@@ -15,7 +15,7 @@ from geex.checks import is_number
 from geex.errors import FileError, InputError
 
 if TYPE_CHECKING:
-    from geex.explain import Record
+    from geex.record import Record
 
 FORMAT = "geex explanation 1"
 SHOWN = 5
@@ -28,8 +28,9 @@ class Explanation:
     values: a share for every feature, in the shape of the features; a leading axis for several targets.
     stderr: the standard error of each, over independent units (mirrored pairs or orthogonal blocks).
     base_value, output: f(x̊) and f(x); the mean over baselines where there are several.
-    gap: f(x) − f(x̊) − Σ values, and gap_stderr the standard error of Σ values. What of the gap is more than a
-        few gap_stderr is no noise but the blur that the estimand speaks of.
+    gap: f(x) − f(x̊) − Σ values, and gap_stderr the standard error of Σ values. For values that add up, what of the gap
+        is more than a few gap_stderr is no noise but the blur that the estimand speaks of; where the estimand says
+        that values do not add up, the gap means nothing.
     queries: how many were asked.
     freedom: degrees of freedom of the standard errors; infinite where they do not come from a sample.
     estimand: in words, what the values estimate and whether they add up.
@@ -49,6 +50,11 @@ class Explanation:
     estimand: str
     config: dict[str, Any]
     record: "Record | None" = field(default=None, repr=False)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the values are meant to add up; an estimand of values that are not says so in these words."""
+        return "not add up" not in self.estimand
 
     def numpy(self) -> "Explanation":
         """The same with NumPy arrays, whatever library and device made it."""
@@ -141,9 +147,10 @@ class Explanation:
             place = np.unravel_index(int(np.argmax(np.abs(values))), values.shape)
             top = f"largest {values[place]:+.4g} ± {stderr[place]:.2g} at {tuple(int(i) for i in place)}"
             name = f"  {target}: " if several else "  "
-            accounts.append(
-                f"{name}f(x) {output:.4g} = f(x̊) {base:.4g} + Σ {values.sum():.4g} + gap {gap:.2g} ± {error:.2g}; {top}"
-            )
+            account = f"f(x) {output:.4g}, f(x̊) {base:.4g}"
+            if self.adds_up:
+                account = f"f(x) {output:.4g} = f(x̊) {base:.4g} + Σ {values.sum():.4g} + gap {gap:.2g} ± {error:.2g}"
+            accounts.append(f"{name}{account}; {top}")
         more = [f"  … and {len(targets) - SHOWN} more outputs"] if len(targets) > SHOWN else []
         return accounts + more
 

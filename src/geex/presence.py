@@ -25,6 +25,7 @@ from geex.path import Dense
 from geex.search import Draws
 
 ROUND = Dense()
+NEAREST = 2.0**-20  # float32 tells 1 − α from 1 down to here
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,7 @@ class PresenceMasks:
         alpha = np.full(count, self.alpha)
         if self.alpha is None:
             alpha = np.sin(pi / 2 * ROUND.alpha(seed, chunk * count, count)) ** 2
+            alpha = np.clip(alpha, NEAREST, 1 - NEAREST)
         stream = Stream(seed, (4, chunk), explicand)
         shape = self.features.shape(tuple(explicand.shape))
         if self.by_size:

@@ -23,10 +23,14 @@ from geex.posterior import Design, Posterior, posterior
 from geex.presence import Presence, PresenceMasks
 from geex.prior import Prior, priors
 from geex.score import Answered, contrast
-from geex.search import Noise, Search
+from geex.search import Gaussian, Noise, Search
 
 RATIOS = np.logspace(-10, 2, 49)
 DRAWS_FOR_CHOICE = 128
+POSTERIOR = (
+    "Standard errors are those of the posterior: they know nothing of what a smooth prior smooths away, and are too "
+    "small for single sharp features and for few queries."
+)
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,19 @@ class Regression:
         search = self.of.search(explicand, baseline, features, rows)
         if not isinstance(search, Noise | PresenceMasks):
             raise MethodError(f"{self.of!r} cannot be regressed on; wanted geex.Presence(…) or geex.GEEX(…).")
-        if isinstance(search, Noise) and not isinstance(features, Elements | Pixels):
+        if isinstance(search, Noise):
+            if not isinstance(features, Elements | Pixels):
+                raise MethodError(
+                    "regression on noise gives values of elements and pixels; for groups take Presence()."
+                )
+            if not isinstance(search.family, Gaussian):
+                raise MethodError(
+                    f"of draws {search.family} noise, whose regression is not its score; take Gaussian()."
+                )
+        elif search.alpha != 0.5 and not search.by_size:
             raise MethodError(
-                "regression on noise gives values of elements and pixels; for groups take geex.Presence()."
+                f"of shows the share alpha={search.alpha} of features, and coefficients are its values for 0.5 alone; "
+                "take geex.Presence(alpha=0.5) for Banzhaf values, or geex.Shapley() for Shapley values."
             )
         return search
 
@@ -74,7 +88,7 @@ class Regression:
         return replace(self.estimate(plan, answered, ends, targets, score), rows=rows)
 
     def estimand(self, search: Any) -> str:
-        text = f"By regression: {self.of.estimand(search)}"
+        text = f"By regression: {self.of.estimand(search)} {POSTERIOR}"
         return f"{text} Made to add up to f(x) − f(x̊) exactly, by conditioning on it." if self.complete else text
 
 

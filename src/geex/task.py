@@ -73,13 +73,12 @@ def prepare(
 
 def _baselines(spec: Baseline, explicand: Array, features: Features, method: Method) -> list[Array]:
     found = baselines(spec, explicand, features)
-    for place, baseline in enumerate(found):
-        if getattr(method, "compares", True) and not bool(namespace(explicand).any(explicand != baseline)):
-            which = f"number {place} of the baselines" if len(found) > 1 else "the baseline"
-            raise ExplicandError(
-                f"x equals {which} in every feature, so there is nothing to share out; take another baseline, "
-                "such as a number that x does not consist of, geex.blur(…) or geex.mean(data)."
-            )
+    differ = any(bool(namespace(explicand).any(explicand != baseline)) for baseline in found)
+    if getattr(method, "compares", True) and not differ:
+        raise ExplicandError(
+            "x equals the baseline in every feature, so there is nothing to share out; take another baseline, "
+            "such as a number that x does not consist of, geex.blur(…) or geex.mean(data)."
+        )
     return found
 
 

@@ -67,6 +67,7 @@ def _draw(pictures: np.ndarray, explanations: list[geex.Explanation], names: lis
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         main(Path(sys.argv[1] if len(sys.argv) > 1 else "geex-demo.png"))
     except GeexError as error:

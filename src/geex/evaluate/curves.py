@@ -94,8 +94,8 @@ def deletion(
         that shape without its channel axis (the first or the last), and a pixel goes with all its channels; or of
         the shape of `features`. Equal values go in the order of their index.
     target: which output. None: that of the Explanation, or else the largest for x.
-    score: what of the answer is followed, as in `geex.explain`. None: the answer as it comes. It is not taken from
-        an Explanation.
+    score: what of the answer is followed, as in `geex.explain`; it has to be above 0 for x. None: that of the
+        Explanation, or else the answer as it comes.
     features: `Elements()`, `Pixels(channels=axis)`, `Groups(map)`. None: those of the Explanation, or else what the
         shape of `values` says.
     replacement: what removed features become: a number, an array, `geex.blur(…)`, any callable from x to an array,
@@ -180,9 +180,16 @@ def _prepare(
         ranks=like(element_ranks(given, features, shape), explicand, xp.int64),
         counts=_counts(given.size, whole("step", step, 1, InputError)),
         target=_target(target, values),
-        score=score,
+        score=_score(score, values),
         batch=None if batch is None else whole("batch", batch, 1, BudgetError),
     )
+
+
+def _score(score: Score, values: Any) -> Score:
+    """The score that is followed: an Explanation brings its own where none is named."""
+    if score is None and isinstance(values, Explanation) and values.record is not None:
+        return values.record.task.score
+    return score
 
 
 def _counts(size: int, step: int) -> np.ndarray:
@@ -225,10 +232,10 @@ def _walked(kind: Kind, model: Model, walk: _Walk, before: Array, after: Array) 
 
 
 def _normaliser(start: float, target: int, explicand: Array) -> float:
-    if abs(start) < NEXT_TO_NOTHING:
+    if start < NEXT_TO_NOTHING:
         raise AnswerError(
-            f"f(x) is {start:.3g} for output {target}, and the curve is normalised by it: f(x⁽ⁱ⁾)/f(x) is not defined. "
-            "Take another target, or a score that is not 0 for x, such as score='softmax' of logits.",
+            f"f(x) is {start:.3g} for output {target}, and the curve is normalised by it: f(x⁽ⁱ⁾)/f(x) has no meaning. "
+            "Take another target, or a score that is above 0 for x, such as score='softmax' of logits.",
             query=explicand,
         )
     return start

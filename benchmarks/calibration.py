@@ -1,0 +1,91 @@
+"""python -m benchmarks.calibration: how often nominal 95% intervals of the regression cover, on the grey images.
+
+The truth is a run of 100,000 queries of the same estimand, its own variance allowed for: |ξ − ξ_ref| within
+1.96 √(stderr² + stderr_ref²). Over all pixels, over the tenth of them with the largest reference values, and over
+sums of 4 × 4 pixels.
+"""
+
+import argparse
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+import geex
+from benchmarks.machine import record
+from benchmarks.paper.cases import Case
+from benchmarks.paper.contenders import PIXELS, Model, probability
+from benchmarks.paper.grey import cases
+from benchmarks.paper.settings import FASHION, MNIST, Setting
+from benchmarks.train import load
+
+BUDGETS = (200, 1000, 5000)
+REFERENCE = 100_000
+BLOCK = 4
+
+
+def main() -> None:
+    """Measures, and writes the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--images", type=int, default=10)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    found = {setting.name: measured(setting, options.images) for setting in (FASHION, MNIST)}
+    print(
+        record("calibration", {"images": options.images, "reference queries": REFERENCE, "coverage": found}).read_text()
+    )
+
+
+def measured(setting: Setting, images: int) -> dict[str, Any]:
+    """Coverage for each budget, means over images."""
+    network = load(setting.name)
+    rows: dict[int, list[dict[str, float]]] = {budget: [] for budget in BUDGETS}
+    for case in tqdm(cases(replace(setting, images=images), network, None, "cpu")[:images], desc=setting.name):
+        model = probability(network, case.target)
+        truth = explained(model, case, REFERENCE, seed=10**6)
+        for budget in BUDGETS:
+            rows[budget].append(coverage(explained(model, case, budget, case.seed), truth))
+    return {
+        str(budget): {name: round(float(np.mean([row[name] for row in found])), 3) for name in found[0]}
+        for budget, found in rows.items()
+    }
+
+
+def explained(model: Model, case: Case, queries: int, seed: int) -> geex.Explanation:
+    method = geex.Regression(geex.Presence(alpha=0.5))
+    settings: dict[str, Any] = {"baseline": case.baseline, "features": PIXELS, "batch": 2048, "progress": False}
+    return geex.explain(model, case.x, method=method, queries=queries, seed=seed, **settings)
+
+
+def coverage(explanation: geex.Explanation, truth: geex.Explanation) -> dict[str, float]:
+    """The share of pixels, of top pixels and of blocks whose interval covers."""
+    values, errors, true, own = (
+        array.numpy() for array in (explanation.values, explanation.stderr, truth.values, truth.stderr)
+    )
+    inside = np.abs(values - true) <= 1.96 * np.hypot(errors, own)
+    top = np.abs(true) >= np.quantile(np.abs(true), 0.9)
+    return {
+        "all": inside.mean(),
+        "top tenth": inside[top].mean(),
+        "4 x 4 blocks": blocks(explanation, truth).mean(),
+    }
+
+
+def blocks(explanation: geex.Explanation, truth: geex.Explanation) -> np.ndarray:
+    """Whether the interval of each of a few blocks covers."""
+    height, width = explanation.values.shape
+    masks = np.zeros((0, height, width))
+    for top in range(0, height, 2 * BLOCK):
+        for left in range(0, width, 2 * BLOCK):
+            mask = np.zeros((1, height, width))
+            mask[:, top : top + BLOCK, left : left + BLOCK] = 1
+            masks = np.concatenate([masks, mask])
+    rows = torch.from_numpy(masks.reshape(len(masks), -1)).float()
+    (ours, errors), (theirs, own) = (found.record.regions(rows, [0]) for found in (explanation, truth))
+    return ((ours - theirs).abs() <= 1.96 * torch.hypot(errors, own)).numpy()
+
+
+if __name__ == "__main__":
+    main()

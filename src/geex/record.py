@@ -1,0 +1,131 @@
+"""What was asked and answered, and the explanation that is made of it."""
+
+from collections.abc import Iterator
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from geex.arrays import Array, library, namespace
+from geex.errors import MethodError
+from geex.explanation import Explanation, completed
+from geex.methods import Estimate
+from geex.outputs import scored
+from geex.plan import Chunk, Plan
+from geex.score import Answered
+from geex.task import Task
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """Everything that was asked and answered: enough to estimate again without the model.
+
+    ends (1 + baselines, k) are the answers for x and the baselines, answers[b] (rows, k) those of plans[b].
+    """
+
+    task: Task
+    plans: list[Plan]
+    ends: Array
+    answers: list[Array]
+    asked: int
+
+    def regions(self, rows: Array, targets: list[int]) -> tuple[Array, Array]:
+        """Sums of values over regions, rows (r, p) of 0 and 1, and their standard errors: (k, r) each."""
+        if not hasattr(self.task.method, "regions"):
+            raise MethodError(
+                f"{type(self.task.method).__name__} has no joint errors, so its values cannot be summed up."
+            )
+        parts = []
+        for part, (plan, answers) in enumerate(zip(self.plans, self.answers, strict=True)):
+            pair = _pair(self.ends, part)
+            parts.append(self.task.method.regions(plan, stored(plan, answers), pair, targets, self.task.score, rows))
+        values = sum(part.values for part in parts) / len(parts)
+        return values, sum(part.stderr**2 for part in parts) ** 0.5 / len(parts)
+
+
+def estimated(task: Task, plan: Plan, answered: Answered, ends: Array, part: int, targets: list[int]) -> Estimate:
+    """The estimate for one baseline."""
+    return task.method.estimate(plan, answered, _pair(ends, part), targets, task.score)
+
+
+def _pair(ends: Array, part: int) -> Array:
+    """The answers for x and for one of the baselines (2, k)."""
+    return namespace(ends).concat([ends[:1, :], ends[part + 1 : part + 2, :]], axis=0)
+
+
+def stored(plan: Plan, answers: Array) -> Iterator[tuple[Chunk, Array]]:
+    """Chunks of a plan, made again, with their stored answers."""
+    start = 0
+    for chunk in plan.chunks(answers.shape[0] // plan.search.rows):
+        yield chunk, answers[start : start + chunk.rows, :]
+        start += chunk.rows
+
+
+def explained(record: Record, parts: list[Estimate], targets: list[int], several: bool) -> Explanation:
+    """Averages the parts (one for each baseline) and says what they are."""
+    task, plans = record.task, record.plans
+    xp = namespace(task.explicand)
+    count = len(parts)
+    shape = (len(targets), *task.features.shape(tuple(task.explicand.shape)))
+    values = xp.reshape(sum(part.values for part in parts) / count, shape)
+    stderr = xp.reshape(sum(part.stderr**2 for part in parts) ** 0.5 / count, shape)
+    gap_stderr = sum(part.sum_stderr**2 for part in parts) ** 0.5 / count
+    ends = scored(record.ends, task.score)[:, targets]
+    output, base_value = ends[0, :], xp.mean(ends[1:, :], axis=0)
+    gap = completed(values, base_value, output)
+
+    def one(array: Array) -> Array | float:
+        return array if several else float(array[0])
+
+    return Explanation(
+        values=values if several else values[0, ...],
+        stderr=stderr if several else stderr[0, ...],
+        base_value=one(base_value),
+        output=one(output),
+        gap=one(gap),
+        gap_stderr=one(gap_stderr),
+        target=targets if several else targets[0],
+        queries=record.asked,
+        freedom=float(sum(getattr(part, "freedom", np.inf) for part in parts)),
+        estimand=_estimand(task, plans),
+        config=_config(task, plans),
+        record=record,
+    )
+
+
+def _estimand(task: Task, plans: list[Plan]) -> str:
+    text = task.method.estimand(plans[0].search)
+    clipped = " Queries are clipped to the bounds, which makes the model another one near them." if task.bounds else ""
+    return f"{text}{clipped} Averaged over {len(plans)} baselines." if len(plans) > 1 else f"{text}{clipped}"
+
+
+def _said(settings: Any) -> str:
+    """The call that makes these settings, defaults left out."""
+    if not is_dataclass(settings):
+        return repr(settings)
+    told = []
+    for field in fields(settings):
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        value = getattr(settings, field.name)
+        if field.init and field.repr and repr(value) != repr(default):
+            told.append(f"{field.name}={value!r}")
+    return f"{type(settings).__name__}({', '.join(told)})"
+
+
+def _config(task: Task, plans: list[Plan]) -> dict[str, Any]:
+    """What made the explanation, in values that JSON can hold."""
+    from geex import __version__
+
+    return {
+        "method": _said(task.method),
+        "sigma": [getattr(plan.search, "sigma", None) for plan in plans],
+        "features": repr(task.features),
+        "score": task.score if isinstance(task.score, str) or task.score is None else repr(task.score),
+        "seed": task.seed,
+        "budget": task.queries,
+        "baselines": len(plans),
+        "bounds": None if task.bounds is None else [float(task.bounds[0].min()), float(task.bounds[1].max())],
+        "library": library(task.explicand),
+        "fingerprint": [plan.fingerprint for plan in plans],
+        "version": __version__,
+    }
