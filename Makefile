@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 RUN = .venv/bin/python
 
-.PHONY: install demo test lint bench paper illustrations clean
+.PHONY: install demo test lint bench bench-queries bench-calibration paper illustrations clean
 
 demo: .venv/demo
 	$(RUN) -m geex.demo out/demo.png
@@ -17,6 +17,12 @@ lint: .venv/dev
 
 bench: .venv/dev
 	$(RUN) -m benchmarks.overhead
+
+bench-queries: .venv/dev
+	$(RUN) -m benchmarks.queries
+
+bench-calibration: .venv/dev
+	$(RUN) -m benchmarks.calibration
 
 # the paper's table and figures; PAPER=--quick for a first look, PAPER='--photos FOLDER --device cuda' for all of it
 paper: .venv/bench
