@@ -1,5 +1,7 @@
 """The right scale: closed forms of what every method, family and σ estimates."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -96,6 +98,24 @@ def test_interpolated_sigmoid_against_its_riemann_sum_of_the_blur():
     method = geex.Interpolated(sigma=sigma, steps=steps)
     explanation = explained(lambda z: naive.sigmoid(z[:, 0]), np.array([2.0]), method, 100002, baseline=-3.0)
     assert_within(explanation.values, explanation.stderr, truth)
+
+
+@dataclass(frozen=True)
+class HyperbolicSecant:
+    """π(ε) = ½ sech(πε/2): a fourth family."""
+
+    def draw(self, stream, shape):
+        u = stream.uniform(shape)
+        return 2 / np.pi * np.log(np.tan(np.pi / 2 * u))
+
+    def score(self, noise):
+        return np.pi / 2 * np.tanh(np.pi / 2 * noise)
+
+
+def test_a_fourth_family_is_ten_lines():
+    explanation = explained(quadratic, X, geex.GEEX(0.7, family=HyperbolicSecant()), 20002, baseline=BASE)
+    assert_within(explanation.values, explanation.stderr, (X - BASE) * (A @ (X + BASE)))
+    assert "HyperbolicSecant" in explanation.estimand
 
 
 def test_a_ridge_function_shares_by_slope():
