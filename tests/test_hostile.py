@@ -281,3 +281,15 @@ def test_tensors_that_are_views():
 def test_bars_only_for_people(capfd):
     geex.explain(linear, X, queries=100)
     assert capfd.readouterr().err == ""
+
+
+def test_columns_of_uneven_scales_are_pointed_out():
+    row = np.array([0.003, 20.0, 1500.0])
+    with pytest.warns(errors.UnevenScales, match="Shapley") as caught:
+        geex.explain(lambda z: z.sum(1), row, queries=50)
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        explained(lambda z: z.sum(1), row, geex.GEEX(0.1), 50)
+        explained(lambda z: z.sum(1), row, geex.Shapley(), 50)
+        explained(lambda z: z.sum((1, 2)), row[None], geex.GEEX(), 50)

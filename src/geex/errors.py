@@ -16,6 +16,7 @@ GeexError
 └── MissingPackage(ImportError)   an optional package is not installed
 
 LittleToExplain(UserWarning)      f(x) is hardly different from f(x̊)
+UnevenScales(UserWarning)         one default σ for columns of very different scales
 """
 
 from typing import Any
@@ -83,3 +84,7 @@ class MissingPackage(GeexError, ImportError):
 
 class LittleToExplain(UserWarning):
     """f(x) ≈ f(x̊): the shares divide up next to nothing."""
+
+
+class UnevenScales(UserWarning):
+    """Columns of a row differ from the baseline by very different amounts, and one default σ cannot suit them all."""

@@ -11,7 +11,14 @@ import numpy as np
 from geex.arrays import Array, host, namespace
 from geex.ask import Asker, Model, progress_bar
 from geex.baseline import Baseline
-from geex.errors import BudgetError, ExplicandError, FeaturesError, InputError, LittleToExplain
+from geex.errors import (
+    BudgetError,
+    ExplicandError,
+    FeaturesError,
+    InputError,
+    LittleToExplain,
+    UnevenScales,
+)
 from geex.explanation import Explanation
 from geex.features import Features, checked
 from geex.methods import Method
@@ -21,6 +28,7 @@ from geex.record import Record, estimated, explained, stored
 from geex.task import Task, prepare
 
 LITTLE = 0.01
+UNEVEN = 1e4
 
 
 def explain(
@@ -172,6 +180,7 @@ def _plans(task: Task, masks: Masks) -> list[tuple[Plan, int]]:
         seed = task.seed if part == 0 else _seed_of(task.seed, part)
         plan = Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, masks)
         plans.append((plan, search.afford(rows)))
+        _warn_if_uneven(task, baseline)
     return plans
 
 
@@ -195,6 +204,21 @@ def _warn_if_little(output: Array, targets: list[int]) -> None:
             f"f(x) = {ends[0, 0]:.4g} and f(x̊) = {ends[1:, 0].mean():.4g} hardly differ: there is little to explain, "
             "and another baseline or target may be wanted.",
             LittleToExplain,
+            stacklevel=_frames_of_geex(),
+        )
+
+
+def _warn_if_uneven(task: Task, baseline: Array) -> None:
+    """A row of a table and a method that had to choose one σ for all of its columns."""
+    if len(task.explicand.shape) != 1 or getattr(task.method, "sigma", 1.0) is not None:
+        return
+    reach = np.abs(host(task.explicand - baseline))
+    reach = reach[reach > 0]
+    if reach.size and reach.max() > UNEVEN * reach.min():
+        warnings.warn(
+            f"x differs from the baseline by {reach.min():.2g} in one column and by {reach.max():.2g} in another, and "
+            "one sigma cannot suit both; standardise the columns, or take method=geex.Shapley(), which needs none.",
+            UnevenScales,
             stacklevel=_frames_of_geex(),
         )
 
