@@ -3,7 +3,6 @@
 ξ_k ~ U(0, 1), independent
 """
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from math import prod
 
@@ -12,7 +11,7 @@ from geex.features import Features
 from geex.outputs import Score
 from geex.plan import Plan
 from geex.score import Answered
-from geex.search import Draws
+from geex.search import Draws, Search
 
 
 @dataclass(frozen=True)
@@ -35,16 +34,12 @@ class Random:
 
 
 @dataclass(frozen=True)
-class Nothing:
+class Nothing(Search):
     """The search that asks nothing."""
 
     rows: int = 1
     block: int = 1
     least: int = 0
-
-    @property
-    def drawn(self) -> Hashable:
-        return self
 
     def afford(self, rows: int) -> int:
         return 0

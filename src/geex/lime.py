@@ -14,7 +14,6 @@ The standard error is that of a weighted least-squares fit to random draws, robu
 
 import hashlib
 import importlib
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -29,7 +28,7 @@ from geex.outputs import Score, scored
 from geex.plan import Plan
 from geex.rise import mean_over
 from geex.score import Answered
-from geex.search import Draws
+from geex.search import Draws, Search
 
 BLOCK_ELEMENTS = 2**22
 
@@ -96,7 +95,7 @@ class LIME:
 
 
 @dataclass(frozen=True)
-class Presences:
+class Presences(Search):
     """The search of LIME. A draw's noise is the presence (u, segments) of every segment, 1 or 0."""
 
     segments: np.ndarray = field(compare=False, repr=False)
@@ -113,13 +112,6 @@ class Presences:
         return cls(segments, len(names), hashlib.sha256(segments.tobytes()).hexdigest())
 
     least: int = 2
-
-    @property
-    def drawn(self) -> Hashable:
-        return self
-
-    def afford(self, rows: int) -> int:
-        return rows
 
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
         present = Stream(seed, (1, chunk), explicand).uniform((count, self.count)) < 0.5

@@ -9,7 +9,6 @@ U[0,1]; drawn as α = sin²(πu/2) instead, u ~ U[0,1], it is w = π (m − α)/
 Masks are independent over features, or the sign of a smooth Gaussian field, which shows and hides regions.
 """
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from math import pi, prod
 
@@ -22,7 +21,7 @@ from geex.errors import MethodError
 from geex.features import Features, grid_axes
 from geex.methods import ByScore
 from geex.path import Dense
-from geex.search import Draws
+from geex.search import Draws, Search
 
 ROUND = Dense()
 NEAREST = 2.0**-20  # float32 tells 1 − α from 1 down to here
@@ -79,7 +78,7 @@ class Presence(ByScore):
 
 
 @dataclass(frozen=True)
-class PresenceMasks:
+class PresenceMasks(Search):
     """The search of `Presence`. A draw's noise is its mask over features (u, p), 1 where a feature shows.
 
     by_size: masks of exactly s features, s drawn ∝ 1/(s(p − s)): those of which regression makes Shapley values.
@@ -93,13 +92,6 @@ class PresenceMasks:
     rows: int = 2
     block: int = 1
     least: int = 4
-
-    @property
-    def drawn(self) -> Hashable:
-        return self
-
-    def afford(self, rows: int) -> int:
-        return rows // self.rows
 
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
         xp = namespace(explicand)

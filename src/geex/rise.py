@@ -7,7 +7,6 @@ A mask m is a coarse grid, every cell of which shows with probability `keep`, in
 0 ≤ m ≤ 1 and E[m] = keep everywhere. Channels share the mask.
 """
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +18,7 @@ from geex.features import Features, image_axes
 from geex.outputs import Score
 from geex.plan import Plan
 from geex.score import Answered, Moments, estimate
-from geex.search import Draws
+from geex.search import Draws, Search
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class RISE:
 
 
 @dataclass(frozen=True)
-class SmoothMasks:
+class SmoothMasks(Search):
     """The search of RISE. A draw's noise is its mask m (u, *shape), axes that share it having length 1."""
 
     cells: int
@@ -63,13 +62,6 @@ class SmoothMasks:
     rows: int = 1
     block: int = 1
     least: int = 2
-
-    @property
-    def drawn(self) -> Hashable:
-        return self
-
-    def afford(self, rows: int) -> int:
-        return rows
 
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
         xp = namespace(explicand)

@@ -15,7 +15,6 @@ A family is the noise at deviation 1 and its score. A fourth one is these two me
         def score(self, noise): ...          # −d/dε log π(ε)
 """
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from math import pi, prod, sqrt
 from typing import Protocol
@@ -41,13 +40,13 @@ class Search(Protocol):
         ...
 
     @property
-    def drawn(self) -> Hashable:
+    def drawn(self) -> object:
         """What of the search decides its draws: searches that have it in common share them."""
-        ...
+        return self
 
     def afford(self, rows: int) -> int:
         """How many draws `rows` queries pay for, `rows` being at least `least`."""
-        ...
+        return rows // self.rows
 
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> "Draws":
         """The draws of a chunk, `count` in every chunk: a function of (self, seed, chunk) and the shape of x alone."""
@@ -153,7 +152,7 @@ class Noise:
         return max(2 * self.block, self._whole) * self.rows
 
     @property
-    def drawn(self) -> Hashable:
+    def drawn(self) -> object:
         """σ, the mirror and what weights carry are applied to draws, not drawn."""
         return (self.family, self.positions, self.block, self.smooth, self.shared)
 
