@@ -134,7 +134,7 @@ def _layer(op: Op, arrays: Arrays) -> nn.Module:
     elif op.kind == "AVERAGE_POOL_2D" and even:
         steps = [nn.AvgPool2d(**window, count_include_pad=False)]
     else:
-        raise NotImplementedError(f"operation {op.kind} ({op.name}, padding {op.padding}) has no counterpart")
+        raise ValueError(f"operation {op.kind} ({op.name}, padding {op.padding}) has no counterpart")
     if not even:
         steps.insert(0, nn.ConstantPad2d(tuple(op.padding), -math.inf if op.kind == "MAX_POOL_2D" else 0.0))
     return steps[0] if len(steps) == 1 else nn.Sequential(*steps)
@@ -178,7 +178,7 @@ def _parse(path: Path) -> tuple[list[Op], Arrays]:
         if kind == "RESHAPE" and size == [1, 1]:  # NHWC and NCHW flatten alike
             return Op(kind, label, inputs[:1], output)
         if kind not in ("CONV_2D", "MAX_POOL_2D", "AVERAGE_POOL_2D"):
-            raise NotImplementedError(f"operation {kind} ({name}) is not one of Inception V3's")
+            raise ValueError(f"operation {kind} ({name}) is not one of Inception V3's")
         options = tflite.Conv2DOptions() if kind == "CONV_2D" else tflite.Pool2DOptions()
         options.Init(node.BuiltinOptions().Bytes, node.BuiltinOptions().Pos)
         stride = (options.StrideH(), options.StrideW())

@@ -25,6 +25,7 @@ from benchmarks.data import data_folder
 from benchmarks.machine import RESULTS, record
 from benchmarks.train import CNN
 from geex.explain import explain_tasks
+from geex.methods import Method
 from geex.plan import Masks
 from geex.task import prepare
 
@@ -36,11 +37,15 @@ def main() -> None:
     """Runs what was asked for and writes it down."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gpu", action="store_true", help="only the network of Inception V3's cost, on a GPU")
+    parser.add_argument("--regression", action="store_true", help="only the regression, the paper's CNN")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--memory", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.memory is not None:
         print(json.dumps(peak_memory(options.memory)))
+    elif options.regression:
+        name = "paper's CNN, 28x28, 5000 queries, batch 512, ratio to bare forward passes"
+        print(record("overhead-regression", {name: cpu_ratios(11, geex.Regression())}, options.out).read_text())
     elif options.gpu:
         print(
             record("overhead-gpu", {"299x299x3, ratio to bare forward passes": gpu_ratios()}, options.out).read_text()
@@ -54,11 +59,11 @@ def main() -> None:
         print(record("overhead", results, options.out).read_text())
 
 
-def cpu_ratios(repeats: int = 31) -> dict[str, float]:
+def cpu_ratios(repeats: int = 31, method: Method | None = None) -> dict[str, float]:
     """Explanation time over forward time, the paper's CNN in PyTorch."""
     torch.manual_seed(0)
     model, x = CNN().eval(), torch.randn(1, 28, 28)
-    return _ratios(model, x, geex.GEEX(sigma=1.0), batch=512, repeats=repeats)
+    return _ratios(model, x, method or geex.GEEX(sigma=1.0), batch=512, repeats=repeats)
 
 
 def gpu_ratios(repeats: int = 3) -> dict[str, float]:
@@ -78,7 +83,7 @@ def gpu_ratios(repeats: int = 3) -> dict[str, float]:
     return ratios
 
 
-def _ratios(model: nn.Module, x: torch.Tensor, method: geex.GEEX, batch: int, repeats: int) -> dict[str, float]:
+def _ratios(model: nn.Module, x: torch.Tensor, method: Method, batch: int, repeats: int) -> dict[str, float]:
     task = prepare(x, None, None, "softmax", method, QUERIES, None, None, 0, batch, False)
     batches = [torch.randn(batch, *x.shape, device=x.device) for _ in range(2)]
 
