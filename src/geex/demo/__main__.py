@@ -29,7 +29,10 @@ def main(path: Path) -> None:
         explanations.append(explanation)
         print(_row(explanation, names, time.perf_counter() - start))
     print(f"\n{explanations[0].estimand}")
-    print(f"\npicture: {_draw(pictures, explanations, names, path)}")
+    pixels = geex.Pixels(channels=0)
+    regressed = geex.explain_batch(model, pictures, method=geex.Regression(), score="softmax", features=pixels)
+    print(f"\nThe picture's last row, by as many queries. {regressed[0].estimand}")
+    print(f"\npicture: {_draw(pictures, explanations, regressed, names, path)}")
 
 
 def _row(explanation: geex.Explanation, names: list[str], seconds: float) -> str:
@@ -41,25 +44,34 @@ def _row(explanation: geex.Explanation, names: list[str], seconds: float) -> str
     )
 
 
-def _draw(pictures: np.ndarray, explanations: list[geex.Explanation], names: list[str], path: Path) -> Path:
-    """Every garment above its explanation: red speaks for the prediction, blue against it."""
+def _draw(
+    pictures: np.ndarray,
+    explanations: list[geex.Explanation],
+    regressed: list[geex.Explanation],
+    names: list[str],
+    path: Path,
+) -> Path:
+    """Every garment above its explanations: red speaks for the prediction, blue against it."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingPackage("the picture is drawn by matplotlib: pip install 'geex[app]'") from None
-    figure = Figure(figsize=(1.5 * len(pictures), 3.6), layout="constrained")
-    axes = figure.subplots(2, len(pictures))
-    for column, (picture, explanation) in enumerate(zip(pictures, explanations, strict=True)):
+    figure = Figure(figsize=(1.5 * len(pictures), 5.2), layout="constrained")
+    axes = figure.subplots(3, len(pictures))
+    for column, (picture, explanation, second) in enumerate(zip(pictures, explanations, regressed, strict=True)):
         assert isinstance(explanation.target, int)
         axes[0, column].imshow(picture[0], cmap="gray")
         axes[0, column].set_title(f"{names[explanation.target]}\np = {explanation.output:.2f}", fontsize=10)
-        limit = float(np.percentile(np.abs(explanation.values), 99.5))
-        shares = axes[1, column].imshow(explanation.values[0], cmap="RdBu_r", vmin=-limit, vmax=limit)
+        for axis, values in zip(axes[1:, column], (explanation.values[0], second.values), strict=True):
+            limit = float(np.percentile(np.abs(values), 99.5))
+            shares = axis.imshow(values, cmap="RdBu_r", vmin=-limit, vmax=limit)
         axes[1, column].set_xlabel(f"gap {explanation.gap:+.2f} ± {explanation.gap_stderr:.2f}", fontsize=9)
     for axis in axes.flat:
         axis.set_xticks([])
         axis.set_yticks([])
-    bar = figure.colorbar(shares, ax=axes[1, -1], ticks=[-limit, 0, limit], shrink=0.9)
+    for row, name in enumerate(("garment", "GEEX", "regression")):
+        axes[row, 0].set_ylabel(name)
+    bar = figure.colorbar(shares, ax=axes[2, -1], ticks=[-limit, 0, limit], shrink=0.9)
     bar.ax.set_yticklabels(["against", "0", "for"])
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
