@@ -70,7 +70,7 @@ def explain(
 
 def explain_batch(
     model: Model,
-    xs: Sequence[Any],
+    xs: Sequence[Any] | Array,
     *,
     baseline: Baseline = None,
     target: Target = None,
