@@ -31,6 +31,7 @@ __all__ = [
     "like",
     "namespace",
     "owned",
+    "revived",
     "segment_sum",
     "working",
 ]
@@ -44,6 +45,15 @@ def namespace(array: Array) -> Any:
 def library(array: Array) -> str:
     """Where random numbers for `array` come from, in words: part of a plan's identity."""
     return f"torch {device(array).type}" if is_torch_array(array) else "numpy"
+
+
+def revived(array: np.ndarray, where: str) -> Array:
+    """An array that was stored, back in the library and on the kind of device that `library` told."""
+    if not where.startswith("torch"):
+        return array
+    import torch
+
+    return torch.as_tensor(array, device=where.split()[1])
 
 
 def accelerated(array: Array) -> bool:
