@@ -24,8 +24,8 @@ from benchmarks import inception
 from benchmarks.data import data_folder
 from benchmarks.machine import RESULTS, record
 from benchmarks.train import CNN
+from geex.driver import explain_tasks
 from geex.engine import engine
-from geex.explain import explain_tasks
 from geex.methods import Method
 from geex.plan import Masks
 from geex.task import prepare

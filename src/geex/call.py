@@ -66,7 +66,6 @@ class Caller:
                     raise error from None
             attempt += 1
 
-
     def _usable(self, answer: Any, count: int) -> Array:
         """The answer, where it is one: else AnswerError, and the model is asked again."""
         array = usable(answer, count, finite=True)

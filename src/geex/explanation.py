@@ -62,8 +62,9 @@ class Explanation:
         """Whether the model's own noise is more than rounding: over a thousandth of f(x) − f(x̊)."""
         if self.noise is None:
             return False
-        noise, ends = host(self.noise), [host(self.output), host(self.base_value)]
-        return bool(np.any(noise > STEADY * np.abs(ends[0] - ends[1])) and np.any(noise > ROUNDING * np.abs(ends).max()))
+        noise, output, base = (np.asarray(host(number)) for number in (self.noise, self.output, self.base_value))
+        rounding = ROUNDING * np.maximum(np.abs(output), np.abs(base))
+        return bool(np.any((noise > STEADY * np.abs(output - base)) & (noise > rounding)))
 
     @property
     def adds_up(self) -> bool:
@@ -148,14 +149,16 @@ class Explanation:
             raise FileError(f"{path} is not an explanation saved by geex ({type(error).__name__}: {error}).") from error
 
     def __repr__(self) -> str:
-        asked = f"  {self.queries:,} queries{', stopped before it was through' if self.partial else ''}. {self.estimand}"
+        part = ", stopped before it was through" if self.partial else ""
+        asked = f"  {self.queries:,} queries{part}. {self.estimand}"
         return "\n".join([self._headline(), *self._accounts(), *self._doubts(), asked])
 
     def _doubts(self) -> list[str]:
         """What the model itself makes unsure."""
         if not self.unsteady:
             return []
-        return [f"  The model answers x differently each time: noise of about {np.max(host(self.noise)):.2g} in its score."]
+        size = float(np.max(host(self.noise)))
+        return [f"  The model answers x differently each time: its score has noise of about {size:.2g}."]
 
     def _headline(self) -> str:
         several = self.target if isinstance(self.target, list) else []

@@ -38,7 +38,9 @@ class Progress:
 
     def cost(self) -> str | None:
         """What was paid so far."""
-        return None if self.price is None else f"{self.paid * self.price:,.2f} of at most {self.total * self.price:,.2f}"
+        if self.price is None:
+            return None
+        return f"cost {self.paid * self.price:,.2f} of at most {self.total * self.price:,.2f}"
 
 
 def forecast(queries: int, price: float) -> str:

@@ -235,7 +235,7 @@ class Journal:
         elif "readonly" in said or "unable to open" in said:
             hint = "Wanted a file in a folder that can be written to."
         elif "malformed" in said:
-            hint = "The file is damaged; `sqlite3 FILE .recover` may bring back what is left. Take another name to start."
+            hint = "The file is damaged; `sqlite3 FILE .recover` may bring back what is left."
         elif "not a database" in said:
             hint = "It is another kind of file, and is left as it is; take another name."
         elif "locked" in said:
@@ -271,8 +271,8 @@ class Journal:
             raise JournalError(f"{self.path} is a database but no journal of geex, and is left as it is.")
         if version != FORMAT:
             raise JournalError(
-                f"{self.path} is a journal in format {version} and this version of geex reads format {FORMAT}; it is left "
-                "as it is. Go on with the version that wrote it, or take another name."
+                f"{self.path} is a journal in format {version} and this version of geex reads format {FORMAT}; it is "
+                "left as it is. Go on with the version that wrote it, or take another name."
             )
         pages, size = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
         if self.path.stat().st_size < pages * size:

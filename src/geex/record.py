@@ -20,8 +20,8 @@ from geex.task import Task
 class Record:
     """Everything that was asked and answered: enough to estimate again without the model.
 
-    ends (1 + baselines, k) are the answers for x and the baselines, answers[b] (rows, k) those of plans[b]. again (1, k)
-    is the second answer for x, where it was asked for. partial: whether the run was stopped before it was through.
+    ends (1 + baselines, k) are the answers for x and the baselines, answers[b] (rows, k) those of plans[b]; again
+    (1, k) is the second answer for x, where it was asked for. partial: whether it was stopped before it was through.
     """
 
     task: Task
