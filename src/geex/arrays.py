@@ -24,6 +24,7 @@ __all__ = [
     "as_array",
     "as_explicand",
     "device",
+    "dtype_of",
     "gradient_free",
     "host",
     "is_real",
@@ -54,6 +55,11 @@ def revived(array: np.ndarray, where: str) -> Array:
     import torch
 
     return torch.as_tensor(array, device=where.split()[1])
+
+
+def dtype_of(name: str, array: Array) -> Any:
+    """The type of that name, in the library of `array`."""
+    return getattr(namespace(array), name) if is_torch_array(array) else np.dtype(name)
 
 
 def accelerated(array: Array) -> bool:

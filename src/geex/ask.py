@@ -99,7 +99,7 @@ class Asker:
                     yield pending.popleft().get()
                 if self.desk.interrupt.stop.is_set():
                     break
-                pending.append(self._begun(job))
+                pending.extend(self._begun(job))
             while pending:
                 yield pending.popleft().get()
             self.desk.answers.settle()
@@ -114,25 +114,21 @@ class Asker:
         window = 1 if self.desk.pool is None else self.desk.pool.window
         return window + min(AHEAD, sum(isinstance(one, Theirs) for one in pending))
 
-    def _begun(self, job: Job) -> Underway:
+    def _begun(self, job: Job) -> list[Underway]:
+        """The job under way. What is claimed here is begun at once: whoever waits for others holds up nobody."""
         if self.asked + job.size > self.budget:
             raise BudgetError(f"{self.asked + job.size} queries would be asked and the budget is {self.budget}.")
         number, self.asked = self.asked, self.asked + job.size
-        return self.desk.begin(job, number)
+        return [self.desk.begin(part, number + part.start - job.start) for part in self.desk.claimed(job)]
 
     def _jobs(self, source: Source, pieces: Iterable[Piece]) -> Iterator[Job]:
-        """What is in the journal, what another process has claimed, and what is to be asked here."""
+        """What is in the journal, and what is not."""
         journal, pool = self.desk.journal, self.desk.pool
         known = [] if journal is None else journal.stored(source.fingerprint)
         if pool is None:
             yield from self._only_known(pieces, known)
             return
-        for job in cut(pieces, known, pool):
-            if journal is None or job.state == STORED:
-                yield job
-            else:
-                for start, stop, state in journal.claim(source.fingerprint, job.start, job.stop):
-                    yield job.part(start, stop, state)
+        yield from cut(pieces, known, pool)
 
     def _only_known(self, pieces: Iterable[Piece], known: list[tuple[int, int]]) -> Iterator[Job]:
         for piece in pieces:

@@ -36,6 +36,12 @@ class Desk:
         self.answers = Answers(explicand, lazy=isinstance(pool, Inline) and journal is None)
         self.lock = threading.Lock()
 
+    def claimed(self, job: Job) -> list[Job]:
+        """The job, or its parts where another process has brought, or is bringing, some of it."""
+        if self.journal is None or job.state == STORED:
+            return [job]
+        return [job.part(*part) for part in self.journal.claim(job.source.fingerprint, job.start, job.stop)]
+
     def begin(self, job: Job, number: int) -> "Underway":
         """Starts a job; its first row is query `number` of the run."""
         if job.state == STORED:
@@ -201,14 +207,14 @@ class Theirs:
         assert desk.journal is not None
         own = 0
         while True:
-            states = desk.journal.claim(job.source.fingerprint, job.start, job.stop)
-            if all(state == STORED for _, _, state in states):
+            parts = desk.claimed(job)
+            if all(part.state == STORED for part in parts):
                 desk.advance(job.size - own, paid=False)
                 return desk.read(job)
-            for start, stop, state in states:
-                if state == MINE:
-                    desk.begin(job.part(start, stop, MINE), self.number + start - job.start).get()
-                    own += stop - start
+            for part in parts:
+                if part.state == MINE:
+                    desk.begin(part, self.number + part.start - job.start).get()
+                    own += part.size
             desk.interrupt.waiting(time.sleep, POLL)
 
     def drop(self) -> None: ...

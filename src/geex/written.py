@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from geex.arrays import host, library, namespace, revived
+from geex.arrays import dtype_of, host, library, revived
 from geex.errors import JournalError
 from geex.task import Task
 
@@ -62,7 +62,7 @@ def task_of(settings: str, arrays: bytes, **given: Any) -> Task:
             )
     task = Task(
         explicand=explicand,
-        dtype=getattr(namespace(explicand), facts["dtype"]),
+        dtype=dtype_of(facts["dtype"], explicand),
         baselines=[revived(content[f"baseline {i}"], facts["library"]) for i in range(count)],
         bounds=(bounds[0], bounds[1]) if bounds else None,
         batch=None,
