@@ -12,7 +12,7 @@ import geex
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "geex"
 CORE = {"numpy", "scipy", "array_api_compat", "tqdm"}
-OPTIONAL = {"torch", "captum", "skimage", "onnxruntime", "matplotlib"}
+OPTIONAL = {"torch", "captum", "skimage", "onnxruntime", "matplotlib", "distributed"}
 
 # a module may import from its own layer's left and from the layers above it
 LAYERS = [
@@ -25,7 +25,12 @@ LAYERS = [
     ["search"],
     ["plan"],
     ["outputs"],
-    ["answers"],
+    ["answers", "limits"],
+    ["pace"],
+    ["call", "interrupt", "owner"],
+    ["pool"],
+    ["journal", "run"],
+    ["underway"],
     ["ask"],
     ["score"],
     ["methods"],
@@ -37,7 +42,9 @@ LAYERS = [
     ["lime"],
     ["task"],
     ["explanation"],
-    ["record"],
+    ["record", "written", "forecast", "warn"],
+    ["engine"],
+    ["driver"],
     ["explain"],
     ["whitebox", "evaluate"],
     ["demo"],

@@ -25,6 +25,7 @@ __all__ = [
     "as_array",
     "as_explicand",
     "device",
+    "dtype_of",
     "gradient_free",
     "host",
     "is_real",
@@ -32,6 +33,7 @@ __all__ = [
     "like",
     "namespace",
     "owned",
+    "revived",
     "segment_sum",
     "solved",
     "working",
@@ -46,6 +48,20 @@ def namespace(array: Array) -> Any:
 def library(array: Array) -> str:
     """Where random numbers for `array` come from, in words: part of a plan's identity."""
     return f"torch {device(array).type}" if is_torch_array(array) else "numpy"
+
+
+def revived(array: np.ndarray, where: str) -> Array:
+    """An array that was stored, back in the library and on the kind of device that `library` told."""
+    if not where.startswith("torch"):
+        return array
+    import torch
+
+    return torch.as_tensor(array, device=where.split()[1])
+
+
+def dtype_of(name: str, array: Array) -> Any:
+    """The type of that name, in the library of `array`."""
+    return getattr(namespace(array), name) if is_torch_array(array) else np.dtype(name)
 
 
 def accelerated(array: Array) -> bool:

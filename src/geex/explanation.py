@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 FORMAT = "geex explanation 1"
 SHOWN = 5
+STEADY = 1e-3
+ROUNDING = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,8 @@ class Explanation:
     estimand: in words, what the values estimate and whether they add up.
     config: the settings that made it.
     record: plan and answers, from which `geex.estimate` answers other questions with no query; not saved.
+    partial: whether the run was stopped before it was through.
+    noise: the deviation of one answer of the model, as two answers for x tell it; None where it was asked once.
     """
 
     values: Array
@@ -50,6 +54,17 @@ class Explanation:
     estimand: str
     config: dict[str, Any]
     record: "Record | None" = field(default=None, repr=False)
+    partial: bool = False
+    noise: Array | float | None = None
+
+    @property
+    def unsteady(self) -> bool:
+        """Whether the model's own noise is more than rounding: over a thousandth of f(x) − f(x̊)."""
+        if self.noise is None:
+            return False
+        noise, output, base = (np.asarray(host(number)) for number in (self.noise, self.output, self.base_value))
+        rounding = ROUNDING * np.maximum(np.abs(output), np.abs(base))
+        return bool(np.any((noise > STEADY * np.abs(output - base)) & (noise > rounding)))
 
     @property
     def adds_up(self) -> bool:
@@ -59,9 +74,9 @@ class Explanation:
     def numpy(self) -> "Explanation":
         """The same with NumPy arrays, whatever library and device made it."""
         arrays: dict[str, Any] = {}
-        for name in _ARRAYS:
+        for name in (*_ARRAYS, "noise"):
             value = getattr(self, name)
-            arrays[name] = value if isinstance(value, float) else host(value)
+            arrays[name] = value if value is None or isinstance(value, float) else host(value)
         return replace(self, **arrays, record=None)
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
@@ -98,6 +113,7 @@ class Explanation:
         path = Path(path)
         plain = self.numpy()
         facts = {name: getattr(plain, name) for name in _FACTS}
+        facts |= {"partial": self.partial, "noise": None if plain.noise is None else np.asarray(plain.noise).tolist()}
         arrays: dict[str, Any] = {name: np.asarray(getattr(plain, name)) for name in _ARRAYS}
         handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
@@ -120,14 +136,29 @@ class Explanation:
                 raise FileError(f"{path} is in format {str(content['format'])!r}; this version reads {FORMAT!r}.")
             facts = json.loads(str(content["facts"]))
             arrays = {name: content[name] for name in _ARRAYS}
-            return cls(**_scalars(arrays), **{name: facts[name] for name in _FACTS})
+            noise = facts.get("noise")
+            return cls(
+                **_scalars(arrays),
+                **{name: facts[name] for name in _FACTS},
+                partial=facts.get("partial", False),
+                noise=np.asarray(noise) if isinstance(noise, list) else noise,
+            )
         except (FileError, FileNotFoundError, IsADirectoryError, PermissionError):
             raise
         except Exception as error:
             raise FileError(f"{path} is not an explanation saved by geex ({type(error).__name__}: {error}).") from error
 
     def __repr__(self) -> str:
-        return "\n".join([self._headline(), *self._accounts(), f"  {self.queries:,} queries. {self.estimand}"])
+        part = ", stopped before it was through" if self.partial else ""
+        asked = f"  {self.queries:,} queries{part}. {self.estimand}"
+        return "\n".join([self._headline(), *self._accounts(), *self._doubts(), asked])
+
+    def _doubts(self) -> list[str]:
+        """What the model itself makes unsure."""
+        if not self.unsteady:
+            return []
+        size = float(np.max(host(self.noise)))
+        return [f"  The model answers x differently each time: its score has noise of about {size:.2g}."]
 
     def _headline(self) -> str:
         several = self.target if isinstance(self.target, list) else []

@@ -16,7 +16,10 @@ QUERIES = 5000
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """The explicand and baselines in the working type, and all settings with their defaults filled in."""
+    """The explicand and baselines in the working type, and all settings with their defaults filled in.
+
+    twice: whether the model is asked for x a second time.
+    """
 
     explicand: Array
     dtype: Any
@@ -30,6 +33,7 @@ class Task:
     seed: int
     batch: int | None
     progress: bool
+    twice: bool = False
 
 
 def prepare(
