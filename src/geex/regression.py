@@ -16,10 +16,10 @@ import numpy as np
 from geex.arrays import Array, like, namespace
 from geex.errors import MethodError
 from geex.features import Elements, Features, Pixels, grid_axes
+from geex.knots import knots_for
 from geex.methods import Method
 from geex.outputs import Score, scored
 from geex.plan import Plan
-from geex.knots import knots_for
 from geex.posterior import Design, Lift, Posterior, posterior
 from geex.presence import Presence, PresenceMasks
 from geex.prior import Prior, priors
