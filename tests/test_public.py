@@ -12,7 +12,7 @@ import geex
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "geex"
 CORE = {"numpy", "scipy", "array_api_compat", "tqdm"}
-OPTIONAL = {"torch", "captum", "skimage", "onnxruntime", "matplotlib", "distributed"}
+OPTIONAL = {"torch", "captum", "skimage", "onnxruntime", "matplotlib", "distributed", "cloudpickle"}
 
 # a module may import from its own layer's left and from the layers above it
 LAYERS = [
