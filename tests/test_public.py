@@ -12,7 +12,7 @@ import geex
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "geex"
 CORE = {"numpy", "scipy", "array_api_compat", "tqdm"}
-OPTIONAL = {"torch", "captum", "skimage", "onnxruntime", "matplotlib"}
+OPTIONAL = {"torch", "captum", "skimage", "onnxruntime", "matplotlib", "httpx", "pandas", "sklearn"}
 
 # a module may import from its own layer's left and from the layers above it
 LAYERS = [
@@ -25,6 +25,7 @@ LAYERS = [
     ["search"],
     ["plan"],
     ["outputs"],
+    ["limits"],
     ["answers"],
     ["ask"],
     ["score"],
@@ -38,7 +39,7 @@ LAYERS = [
     ["explanation"],
     ["record"],
     ["explain"],
-    ["whitebox", "evaluate"],
+    ["models", "whitebox", "evaluate"],
     ["demo"],
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

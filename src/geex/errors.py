@@ -11,6 +11,8 @@ GeexError
 ├── MethodError(ValueError)       a method's own settings
 ├── ModelError(RuntimeError)      what the model did
 │   ├── ModelRaised               it raised; its own error is the cause
+│   │   └── Refused               a service refused the request, and would refuse it again
+│   ├── TransientError            it gave no answer, and may if asked the same again
 │   └── AnswerError               it answered something that cannot be used
 ├── FileError(ValueError)         a saved explanation that cannot be read
 └── MissingPackage(ImportError)   an optional package is not installed
@@ -64,6 +66,31 @@ class ModelError(GeexError, RuntimeError):
 
 class ModelRaised(ModelError):
     """The model raised an error of its own, which is this one's cause."""
+
+
+class Refused(ModelRaised):
+    """A service refused the request and would refuse it again. `status` is its HTTP status, where it sent one."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.status)
+
+
+class TransientError(ModelError):
+    """The model gave no answer that can be used, and may give one if asked the same again.
+
+    `retry_after` is how many seconds it asked to be left alone, where it said so.
+    """
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.retry_after)
 
 
 class AnswerError(ModelError):
