@@ -96,7 +96,7 @@ def test_what_is_no_predictor(wrong):
 
 
 def test_an_output_it_has_not():
-    with pytest.raises(geex.errors.InputError, match="predict_proba.*decision_function"):
+    with pytest.raises(geex.errors.InputError, match=r"predict_proba.*decision_function"):
         geex.models.sklearn(RidgeClassifier().fit(X, Y), "predict_proba")
 
 
