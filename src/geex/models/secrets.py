@@ -58,7 +58,10 @@ class Address:
     url: str = field(repr=False)
 
     def __repr__(self) -> str:
-        parts = urlsplit(self.url)
+        try:
+            parts = urlsplit(self.url)
+        except ValueError:  # no address at all, and so nothing in it that is known to be harmless
+            return HIDDEN
         host = parts.netloc.rpartition("@")[2]
         user = f"{HIDDEN}@" if "@" in parts.netloc else ""
         query = f"?{HIDDEN}" if parts.query else ""

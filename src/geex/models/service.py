@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -127,7 +128,7 @@ def http(
     verify: False, or the path of a certificate authority's file, for services with certificates of their own.
     """
     protocol = protocol or ("v2" if request is None and response is None else "json")
-    if protocol not in ("v2", "json") or not isinstance(url, str) or not url.startswith(("http://", "https://")):
+    if protocol not in ("v2", "json") or not _is_address(url):
         told = Address(url) if isinstance(url, str) else type(url).__name__
         raise InputError(f"url is {told} and protocol {protocol!r}; wanted http://… or https://…, and 'v2' or 'json'.")
     spoken: V2 | Json
@@ -152,6 +153,14 @@ def http(
         limits=limits,
         verify=verify,
     )
+
+
+def _is_address(url: Any) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except (ValueError, TypeError, AttributeError):
+        return False
 
 
 def _held(name: str, value: Any) -> Secret | Env:
@@ -199,10 +208,10 @@ def _seconds(after: str | None) -> float | None:
     if after is None:
         return None
     try:
-        return max(0.0, float(after))
+        seconds = float(after)
     except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(after).timestamp() - time.time())
-    except (ValueError, TypeError):
-        return None
+        try:
+            seconds = parsedate_to_datetime(after).timestamp() - time.time()
+        except (ValueError, TypeError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
