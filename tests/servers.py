@@ -1,8 +1,8 @@
 """Servers on loopback for tests: one that answers what a function says, and one that fails by plan and counts.
 
-The fault server speaks plain JSON, {"rows": [[…], …]} -> {"scores": [[…], …]}, and computes every row by itself. Whether
-a request fails, and how, is a function of (seed, body, how often that body came): the order in which requests arrive
-does not matter. All rows are counted: those that were asked, and those whose answer was written to the end.
+The fault server speaks plain JSON, {"rows": [[…], …]} -> {"scores": [[…], …]}, and computes every row by itself.
+Whether a request fails is a function of (seed, body, how often that body came), in whichever order requests arrive; the
+faults take turns. All rows are counted: those that were asked, and those that were given a good answer.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ import struct
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -42,10 +43,8 @@ class Request:
     def wait_for_the_end(self, seconds):
         """Until the client hangs up."""
         self.connection.settimeout(seconds)
-        try:
+        with suppress(OSError):
             self.connection.recv(1, socket.MSG_PEEK)
-        except OSError:
-            pass
 
 
 class Loopback:
@@ -67,7 +66,7 @@ class Loopback:
         self.server.shutdown()
         self.server.server_close()
 
-    def _handler(server, respond):  # noqa: N805
+    def _handler(server, respond):
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             disable_nagle_algorithm = True
@@ -128,10 +127,9 @@ class FaultServer(Loopback):
             attempt = self.bodies[request.body]
             self.bodies[request.body] += 1
             self.asked.update(keys)
-        fault = self._fault(request.body, attempt)
+            fault = FAULTS[self.faults.total() % len(FAULTS)] if self._fails(request.body, attempt) else None
+            self.faults.update([fault] if fault else [])
         if fault is not None:
-            with self.lock:
-                self.faults[fault] += 1
             return self._failed(fault, request, rows)
         with self.room:
             time.sleep(self.service_seconds)
@@ -141,10 +139,9 @@ class FaultServer(Loopback):
             self.answered.update(keys)
         return reply
 
-    def _fault(self, body, attempt):
+    def _fails(self, body, attempt):
         digest = hashlib.sha256(f"{self.seed} {attempt} ".encode() + body).digest()
-        chance, kind = int.from_bytes(digest[:8], "big") / 2**64, int.from_bytes(digest[8:16], "big")
-        return FAULTS[kind % len(FAULTS)] if chance < self.share else None
+        return int.from_bytes(digest[:8], "big") / 2**64 < self.share
 
     def _scores(self, rows):
         return Reply(json.dumps({"scores": [self.score(row) for row in rows]}).encode())

@@ -237,9 +237,8 @@ def test_what_would_be_refused_again(status):
 
 
 def test_only_the_start_of_a_long_body_is_told():
-    with Loopback(lambda request: Reply(b"x" * 10**6, 400)) as server:
-        with pytest.raises(Refused) as caught:
-            http(server.url)(ROWS)
+    with Loopback(lambda request: Reply(b"x" * 10**6, 400)) as server, pytest.raises(Refused) as caught:
+        http(server.url)(ROWS)
     assert len(str(caught.value)) < 600
 
 
@@ -259,9 +258,8 @@ def test_only_the_start_of_a_long_body_is_told():
 def test_both_forms_of_retry_after(after, low, high):
     after = after() if callable(after) else after
     headers = {} if after is None else {"Retry-After": after}
-    with Loopback(lambda request: Reply(b"", 429, headers)) as server:
-        with pytest.raises(TransientError) as caught:
-            http(server.url)(ROWS)
+    with Loopback(lambda request: Reply(b"", 429, headers)) as server, pytest.raises(TransientError) as caught:
+        http(server.url)(ROWS)
     assert caught.value.retry_after is None if low is None else low <= caught.value.retry_after <= high
 
 

@@ -85,7 +85,7 @@ def test_other_names_for_label_and_score():
 
 @pytest.mark.parametrize("rows", [["cat"], [3], [[{"name": "cat"}]], [[("cat", "high")]], [None]])
 def test_a_list_that_is_none(rows):
-    with pytest.raises(AnswerError, match="wanted {label: score}"):
+    with pytest.raises(AnswerError, match=r"wanted \{label: score\}"):
         top(lambda z: rows, ["cat", "dog"])(np.zeros((1, 1)))
 
 
@@ -104,7 +104,10 @@ def test_top_three_rounded_to_two_places_over_http():
         entry = json.loads(request.body)["inputs"]
         p = softmax(net(np.array(entry, dtype=np.float32)))
         best = np.argsort(p, axis=1)[:, ::-1][:, :3]
-        rows = [[{"label": names[k], "score": round(float(row[k]), 2)} for k in places] for row, places in zip(p, best)]
+        rows = [
+            [{"label": names[k], "score": round(float(row[k]), 2)} for k in places]
+            for row, places in zip(p, best, strict=True)
+        ]
         return Reply(json.dumps({"answers": rows}).encode())
 
     settings = {"method": geex.Regression(), "queries": 600, "progress": False, "features": geex.Pixels(0)}

@@ -1,0 +1,121 @@
+"""A scikit-learn model behind MLServer, a real server of the Open Inference Protocol, gives what it gives in process.
+
+MLServer has an environment of its own, .venv-mlserver (`make mlserver`), since it wants older packages than the rest.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+import sklearn
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import geex
+from geex.errors import ModelError
+from geex.models import http
+
+httpx = pytest.importorskip("httpx")
+
+PROGRAM = Path(__file__).parents[2] / ".venv-mlserver" / "bin" / "mlserver"
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="MLServer is not installed; `make mlserver` installs it")
+
+X, Y = load_wine(return_X_y=True)
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def server(wine, tmp_path_factory):
+    """The address of the model, once MLServer is ready; it is stopped at the end, and by itself when the tests die."""
+    folder = tmp_path_factory.mktemp("mlserver")
+    joblib.dump(wine, folder / "wine.joblib")
+    web, grpc, metrics = free_ports(3)
+    about = {
+        "name": "wine",
+        "implementation": "mlserver_sklearn.SKLearnModel",
+        "parameters": {"uri": "./wine.joblib"},
+    }
+    settings = {"host": "127.0.0.1", "http_port": web, "grpc_port": grpc, "metrics_port": metrics}
+    (folder / "model-settings.json").write_text(json.dumps(about))
+    (folder / "settings.json").write_text(json.dumps({**settings, "parallel_workers": 0, "debug": False}))
+    log = folder / "log"
+    with log.open("w") as out:
+        # `timeout` ends it should these tests be killed before they can
+        command = ["timeout", "300", str(PROGRAM), "start", str(folder)]
+        process = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True)
+    url = f"http://127.0.0.1:{web}/v2/models/wine"
+    try:
+        _wait(f"{url}/ready", process, log)
+        yield url
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _wait(url, process, log):
+    for _ in range(600):
+        assert process.poll() is None, f"MLServer ended: {log.read_text()[-2000:]}"
+        try:
+            if httpx.get(url, timeout=2).status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError(f"MLServer is not ready after a minute: {log.read_text()[-2000:]}")
+
+
+def test_the_same_scikit_learn():
+    """What is compared below is the protocol, and not two versions of scikit-learn."""
+    python = PROGRAM.parent / "python"
+    there = subprocess.check_output([python, "-c", "import sklearn; print(sklearn.__version__)"], text=True)
+    assert there.strip() == sklearn.__version__
+
+
+def test_the_same_answers(server, wine):
+    assert np.array_equal(http(server, output="predict_proba")(X), wine.predict_proba(X))
+    assert np.array_equal(http(server, output="predict")(X).ravel(), wine.predict(X))
+    assert http(server, output="predict_proba", datatype="FP32")(X) == pytest.approx(wine.predict_proba(X), abs=1e-5)
+
+
+@pytest.mark.parametrize("method", [geex.Shapley(), geex.GEEX(sigma=0.5)])
+def test_the_same_explanation(server, wine, method):
+    settings = {"baseline": geex.mean(X), "method": method, "queries": 400, "target": "all", "batch": 50}
+    here = geex.explain(geex.models.sklearn(wine), X[0], progress=False, **settings)
+    there = geex.explain(http(server, output="predict_proba"), X[0], progress=False, **settings)
+    assert np.allclose(there.values, here.values, rtol=0, atol=1e-12)
+    assert np.allclose(there.stderr, here.stderr, rtol=0, atol=1e-12)
+    assert there.queries == here.queries
+
+
+def test_what_the_server_says_of_a_wrong_request(server):
+    with pytest.raises(ModelError, match="404"):
+        http(server.replace("wine", "beer"))(X)
+    with pytest.raises(ModelError, match="answered"):
+        http(server, output="predict_proba")(X[:, :5])
