@@ -1,6 +1,7 @@
 """Tokens and passwords are sent to the service and shown nowhere else."""
 
 import base64
+import inspect
 import logging
 import pickle
 import traceback
@@ -119,6 +120,19 @@ def test_a_saved_explanation_holds_none(monkeypatch, tmp_path):
             saved = found.save(tmp_path / f"{number}.npz")
             with np.load(saved) as content:
                 assert_silent(str({name: content[name] for name in content.files}) + repr(found) + str(found.config))
+
+
+@pytest.mark.skipif("journal" not in inspect.signature(geex.explain).parameters, reason="explain keeps no journal yet")
+def test_a_journal_holds_none(monkeypatch, tmp_path):
+    with FaultServer(share=0.3) as server:
+        for number, model in enumerate(adapters(server, monkeypatch, request={"rows": "{rows}"}, response="scores")):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            settings = {"queries": 200, "progress": False, "method": geex.GEEX(0.5)}
+            geex.explain(model, np.ones(6), journal=folder / "run.geex", **settings)
+            written = b"".join(path.read_bytes() for path in folder.iterdir())
+            assert len(written) > 1000
+            assert_silent(written.decode("latin-1"))
 
 
 @pytest.mark.parametrize(("name", "form"), [("", "{}"), ("A", "Bearer"), (3, "{}")])
