@@ -50,13 +50,15 @@ class Request:
 class Loopback:
     """A server on a free port of 127.0.0.1, for as long as it is entered; `respond` maps a Request to a Reply."""
 
-    def __init__(self, respond):
+    def __init__(self, respond, certificate=None):
         self.requests = []
         self.connections = set()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler(respond))
         self.server.daemon_threads = True
         self.address = f"127.0.0.1:{self.server.server_port}"
-        self.url = f"http://{self.address}"
+        self.url = f"{'https' if certificate else 'http'}://{self.address}"
+        if certificate:
+            self.server.socket = certificate.wrap_socket(self.server.socket, server_side=True)
 
     def __enter__(self):
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()

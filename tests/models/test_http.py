@@ -4,7 +4,9 @@ import json
 import math
 import multiprocessing
 import pickle
+import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -283,6 +285,31 @@ def test_an_answer_that_trickles_in_is_out_of_time_too():
         http(server.url, timeout=0.3)(ROWS)
 
 
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate of 127.0.0.1's own, signed by nobody, and its key."""
+    if not shutil.which("openssl"):
+        pytest.skip("openssl, which makes a certificate, is not installed")
+    key, made = (str(tmp_path_factory.mktemp("tls") / name) for name in ("key.pem", "made.pem"))
+    command = (
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
+    )
+    subprocess.run([*command.split(), "-keyout", key, "-out", made], check=True, capture_output=True)
+    return made, key
+
+
+def test_certificates(certificate, tmp_path):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    with Loopback(lambda request: said(SCORES), context) as server:
+        with pytest.raises(Refused, match=r"CERTIFICATE_VERIFY_FAILED"):
+            http(server.url, protocol="json")(ROWS)
+        for verify in (False, certificate[0]):
+            assert np.array_equal(http(server.url, protocol="json", verify=verify)(ROWS), SCORES)
+        with pytest.raises(InputError, match="file of certificates"):
+            http(server.url, protocol="json", verify=str(tmp_path / "none.pem"))(ROWS)
+
+
 def test_nobody_there():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -305,6 +332,8 @@ def test_addresses_that_are_none(url):
         {"datatype": "float"},
         {"timeout": 0},
         {"headers": {"A": 3}},
+        {"request": {"instances": "rows"}},
+        {"request": ["{row}", "{rows}"]},
     ],
 )
 def test_settings_that_are_none(settings):

@@ -5,6 +5,7 @@ MLServer has an environment of its own, .venv-mlserver (`make mlserver`), since 
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -73,7 +74,8 @@ def server(wine, reviews, tmp_path_factory):
     log = folder / "log"
     with log.open("w") as out:
         # `timeout` ends it should these tests be killed before they can
-        command = ["timeout", "300", str(PROGRAM), "start", str(folder)]
+        limit = ["timeout", "300"] if shutil.which("timeout") else []
+        command = [*limit, str(PROGRAM), "start", str(folder)]
         process = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True)
     url = f"http://127.0.0.1:{web}/v2"
     try:

@@ -2,6 +2,7 @@
 
 import base64
 import inspect
+import json
 import logging
 import pickle
 import traceback
@@ -66,6 +67,18 @@ def test_errors_and_logs_are_silent(status, monkeypatch, caplog):
         assert request.headers["Authorization"] == f"Basic {BASIC}"
     assert "HTTP Request: POST" in caplog.text  # httpx did log
     assert_silent(caplog.text)
+
+
+def test_a_token_in_the_body(monkeypatch):
+    monkeypatch.setenv("SERVICE_TOKEN", TOKEN)
+    request = {"rows": "{rows}", "auth": [{"key": env("SERVICE_TOKEN")}]}
+    with Loopback(lambda heard: Reply(heard.body, 400)) as server:
+        model = http(server.url, request=request)
+        with pytest.raises(GeexError) as caught:
+            model(ROWS)
+    assert json.loads(server.requests[0].body) == {"rows": ROWS.tolist(), "auth": [{"key": TOKEN}]}
+    assert "***" in str(caught.value)
+    assert_silent(told(caught.value) + repr(model) + str(pickle.dumps(model)))
 
 
 def test_unreachable_and_impossible_requests_are_silent(monkeypatch):

@@ -70,6 +70,13 @@ def test_the_module_keeps_its_type_and_the_answer_its_library(dtype):
     assert next(net.parameters()).dtype == dtype
 
 
+def test_rows_in_any_order_of_memory_and_read_only():
+    model = geex.models.torch(network().eval())
+    frozen = np.broadcast_to(ROWS[0], (3, 4))
+    assert np.array_equal(model(frozen), model(frozen.copy()))
+    assert np.array_equal(model(ROWS[::-1]), model(ROWS[::-1].copy()))
+
+
 def test_no_gradients():
     answer = geex.models.torch(network())(torch.ones(2, 4, requires_grad=True))
     assert not answer.requires_grad

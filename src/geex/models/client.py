@@ -3,12 +3,13 @@
 import atexit
 import logging
 import os
+import ssl
+import threading
 import time
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from geex.errors import MissingPackage
+from geex.errors import InputError, MissingPackage
 from geex.models.protocols import Body
 from geex.models.secrets import Address
 
@@ -38,7 +39,7 @@ def send(address: Address, body: Body, headers: dict[str, str], timeout: float, 
     httpx = library()
     end = time.monotonic() + timeout
     _quiet(address)
-    client = _client(os.getpid(), verify)
+    client = _client(verify)
     said = {**body.headers, **headers}
     with client.stream("POST", address.url, content=body.content, headers=said, timeout=timeout) as response:
         parts = []
@@ -50,15 +51,35 @@ def send(address: Address, body: Body, headers: dict[str, str], timeout: float, 
         return Reply(response.status_code, response.headers, b"".join(parts))
 
 
-@cache
-def _client(process: int, verify: bool | str) -> Any:
+_LOCK = threading.Lock()
+_CLIENTS: dict[tuple[int, bool | str], Any] = {}
+
+
+def _client(verify: bool | str) -> Any:
     """The client of this process; a forked child is another process and has another."""
+    key = (os.getpid(), verify)
+    with _LOCK:
+        if key not in _CLIENTS:
+            _CLIENTS[key] = _opened(verify)
+        return _CLIENTS[key]
+
+
+def _opened(verify: bool | str) -> Any:
     httpx = library()
-    context = httpx.create_ssl_context(verify=verify) if isinstance(verify, str) else verify
+    try:
+        context = ssl.create_default_context(cafile=verify) if isinstance(verify, str) else verify
+    except OSError as error:
+        raise InputError(f"verify is {verify!r}: {error}; wanted True, False or a file of certificates.") from None
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=KEPT)
-    client = httpx.Client(verify=context, limits=limits)
-    atexit.register(client.close)
-    return client
+    return httpx.Client(verify=context, limits=limits)
+
+
+@atexit.register
+def _close() -> None:
+    """Closes what this process opened, and not what it was forked with."""
+    for (process, _), client in _CLIENTS.items():
+        if process == os.getpid():
+            client.close()
 
 
 class _Quiet(logging.Filter):

@@ -13,6 +13,7 @@ import numpy as np
 
 from geex.arrays import host
 from geex.errors import InputError, Refused
+from geex.models.secrets import Env
 
 DATATYPES: dict[str, np.dtype[Any]] = {
     "BOOL": np.dtype(bool),
@@ -49,6 +50,10 @@ class V2:
         """The model's own address, …/v2/models/NAME, or its /infer, as the latter."""
         path, mark, query = url.partition("?")
         return url if path.rstrip("/").endswith("/infer") else f"{path.rstrip('/')}/infer{mark}{query}"
+
+    def secrets(self) -> list[str]:
+        """What must not be told of a request: it holds queries only."""
+        return []
 
     def request(self, queries: Any) -> Body:
         if isinstance(queries, list):
@@ -104,8 +109,15 @@ class V2:
 class Json:
     """Plain JSON, by templates or functions."""
 
-    template: Any
+    template: Any = field(repr=False)
     path: str | Callable[[Any], Any]
+
+    def __post_init__(self) -> None:
+        if not callable(self.template) and _holds(self.template, "{rows}") == _holds(self.template, "{row}"):
+            raise InputError(
+                "request has no one place for the rows; wanted '{rows}' somewhere in it, for all rows of a call, or '{row}' "
+                "for the only one."
+            )
 
     @property
     def single(self) -> bool:
@@ -121,6 +133,10 @@ class Json:
             return Body(made, {}) if isinstance(made, bytes) else Body(_dumped(made))
         rows = list(queries) if isinstance(queries, list) else host(queries).tolist()
         return Body(_dumped(_filled(self.template, rows)))
+
+    def secrets(self) -> list[str]:
+        """What must not be told of a request."""
+        return [] if callable(self.template) else _revealed(self.template)
 
     def response(self, content: bytes, headers: Mapping[str, str]) -> Any:
         body = _loaded(content)
@@ -154,11 +170,21 @@ def _holds(template: Any, mark: str) -> bool:
     return bool(template == mark)
 
 
+def _revealed(template: Any) -> list[str]:
+    """The secrets in a template."""
+    if isinstance(template, Env):
+        return [template.reveal()]
+    parts = template.values() if isinstance(template, Mapping) else template
+    return [text for part in parts for text in _revealed(part)] if isinstance(template, list | tuple | Mapping) else []
+
+
 def _filled(template: Any, rows: list[Any]) -> Any:
     if isinstance(template, Mapping):
         return {key: _filled(part, rows) for key, part in template.items()}
     if isinstance(template, list | tuple):
         return [_filled(part, rows) for part in template]
+    if isinstance(template, Env):
+        return template.reveal()
     if template == "{rows}":
         return rows
     return rows[0] if template == "{row}" else template

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from geex.arrays import Array, host
 from geex.errors import AnswerError, InputError, MissingPackage
 from geex.limits import Limits
@@ -33,7 +35,8 @@ class Torch:
         except ImportError:
             raise MissingPackage("a PyTorch module needs PyTorch: pip install 'geex[torch]'") from None
         given = isinstance(queries, torch.Tensor)
-        tensor = queries if given else torch.as_tensor(queries)
+        # a tensor on memory that cannot be written, or runs backwards, is none
+        tensor = queries if given else torch.as_tensor(np.require(queries, requirements=["C", "W"]))
         with torch.no_grad(), _evaluating(self.module):
             answer = self._chosen(self.module(self._placed(tensor)))
         return answer.to(tensor.device) if given else host(answer)

@@ -54,7 +54,7 @@ class Http:
 
     def _asked(self, queries: Any) -> Any:
         headers = {name: value.reveal() for name, value in self.headers}
-        secrets = [*headers.values(), *self.address.secrets()]
+        secrets = [*headers.values(), *self.address.secrets(), *self.protocol.secrets()]
         reply = self._sent(queries, headers, secrets)
         if not 200 <= reply.status < 300:
             raise self._failed(reply, secrets)
@@ -119,7 +119,7 @@ def http(
     input, output, datatype, binary: for v2: the names of the tensors (the only output, if None), the type of the input
         ("FP32", …; None: that of the queries), and whether tensors travel as bytes behind the JSON.
     request: for json: a template, any JSON in which "{rows}" stands for all rows of a call, or "{row}" for its only
-        one; or a function from queries (n, *shape) to JSON or bytes. None: "{rows}".
+        one, and `env(name)` for a token; or a function from queries (n, *shape) to JSON or bytes. None: "{rows}".
     response: the path to the scores, keys and places with dots between, * for every entry of a list, such as
         "predictions.*.score"; or a function from the JSON to a list with an entry for each row. None: the whole body.
     headers: values are never shown; `env(name)` reads one from the environment at every request.
