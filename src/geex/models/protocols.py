@@ -115,7 +115,7 @@ class Json:
     def __post_init__(self) -> None:
         if not callable(self.template) and _holds(self.template, "{rows}") == _holds(self.template, "{row}"):
             raise InputError(
-                "request has no one place for the rows; wanted '{rows}' somewhere in it, for all rows of a call, or '{row}' "
+                "request has no one place for the rows; wanted '{rows}' in it for all rows of a call, or '{row}' "
                 "for the only one."
             )
 
