@@ -45,7 +45,7 @@ def assert_silent(text):
 
 def echo(status):
     """A service that repeats whatever it was told, as debugging services do."""
-    return lambda request: Reply(f"{request.path} {request.headers} {TOKEN} {PASSWORD}".encode(), status)
+    return lambda request: Reply(f"{PASSWORD} {TOKEN} {request.path} {request.headers}".encode(), status)
 
 
 @pytest.mark.parametrize("status", [200, 302, 400, 401, 429, 500])
@@ -67,6 +67,15 @@ def test_errors_and_logs_are_silent(status, monkeypatch, caplog):
         assert request.headers["Authorization"] == f"Basic {BASIC}"
     assert "HTTP Request: POST" in caplog.text  # httpx did log
     assert_silent(caplog.text)
+
+
+@pytest.mark.parametrize("before", range(270, 305))
+def test_no_half_of_a_secret_at_the_end_of_what_is_told(before, monkeypatch):
+    with Loopback(lambda request: Reply(b"x" * before + TOKEN.encode(), 400)) as server:
+        for model in adapters(server, monkeypatch):
+            with pytest.raises(GeexError) as caught:
+                model(ROWS)
+            assert TOKEN[:4] not in told(caught.value)
 
 
 def test_a_token_in_the_body(monkeypatch):

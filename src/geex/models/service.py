@@ -29,6 +29,7 @@ LIMITS = Limits(concurrency=8, rows=64, attempts=8)
 TIMEOUT = 30.0
 AGAIN = {408, 425, 429}
 SHOWN = 300
+READ = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class Http:
             # reading a body that has another form than was agreed on ends in one of these
             said = f"{error}" if isinstance(error, Malformed) else f"{type(error).__name__}: {error}"
             raise TransientError(
-                scrubbed(f"{said}{_start(reply.content)}", secrets) + f" ({self.address} answered {reply.status})"
+                scrubbed(said, secrets) + _start(reply.content, secrets) + f" ({self.address} answered {reply.status})"
             ) from None
 
     def _sent(self, queries: Any, headers: dict[str, str], secrets: list[str]) -> Reply:
@@ -82,7 +83,7 @@ class Http:
             raise TransientError(f"{self.address} could not be reached, or broke off: {said}") from None
 
     def _failed(self, reply: Reply, secrets: list[str]) -> Exception:
-        said = f"{self.address} answered {reply.status}{scrubbed(_start(reply.content), secrets)}"
+        said = f"{self.address} answered {reply.status}{_start(reply.content, secrets)}"
         if reply.status in AGAIN or reply.status >= 500:
             return TransientError(said, _seconds(reply.headers.get("Retry-After")))
         hint = ""
@@ -198,8 +199,9 @@ def _labelled(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _start(content: bytes) -> str:
-    text = content[: 4 * SHOWN].decode(errors="replace").strip()
+def _start(content: bytes, secrets: list[str]) -> str:
+    """The first words of a body; cut after it is scrubbed, since half a secret is not known for one."""
+    text = scrubbed(content[:READ].decode(errors="replace").strip(), secrets)
     return f": {text[:SHOWN]}{'…' if len(text) > SHOWN else ''}" if text else ", with no body."
 
 
