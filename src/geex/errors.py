@@ -12,8 +12,8 @@ GeexError
 ├── ModelError(RuntimeError)      what the model did
 │   ├── ModelRaised               it raised; its own error is the cause
 │   │   └── Refused               a service refused the request, and would refuse it again
-│   ├── TransientError            it gave no answer, and may if asked the same again
-│   └── AnswerError               it answered something that cannot be used
+│   ├── AnswerError               it answered something that cannot be used
+│   └── TransientError            it failed in a way that may be over at the next attempt
 ├── FileError(ValueError)         a saved explanation that cannot be read
 └── MissingPackage(ImportError)   an optional package is not installed
 
@@ -79,10 +79,18 @@ class Refused(ModelRaised):
         return type(self), (str(self), self.status)
 
 
-class TransientError(ModelError):
-    """The model gave no answer that can be used, and may give one if asked the same again.
+class AnswerError(ModelError):
+    """The model answered something that cannot be used. `query` is the row that caused it, where one did."""
 
-    `retry_after` is how many seconds it asked to be left alone, where it said so.
+    def __init__(self, message: str, query: Any = None) -> None:
+        super().__init__(message)
+        self.query = query
+
+
+class TransientError(ModelError):
+    """A call failed in a way that may be over if it is made again: a timeout, a reset, an overloaded server.
+
+    retry_after: how many seconds the server asked to be left alone, where it did.
     """
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
@@ -91,14 +99,6 @@ class TransientError(ModelError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.retry_after)
-
-
-class AnswerError(ModelError):
-    """The model answered something that cannot be used. `query` is the row that caused it, where one did."""
-
-    def __init__(self, message: str, query: Any = None) -> None:
-        super().__init__(message)
-        self.query = query
 
 
 class FileError(GeexError, ValueError):

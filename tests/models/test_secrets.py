@@ -22,12 +22,14 @@ PASSWORD = "pa:ss w@rd"
 KEY = "k3y-in-the-query"
 ROWS = np.zeros((2, 3))
 BASIC = base64.b64encode(f"user:{PASSWORD}".encode()).decode()
+PATIENT = geex.Limits(rows=16, attempts=12, backoff=0.01)
 SECRETS = (TOKEN, PASSWORD, KEY, "pa%3Ass%20w%40rd", BASIC, "s3cr3t-t0ken%2Fwith%2Bsigns%3D%3D")
 
 
 def adapters(server, monkeypatch, **settings):
     """The same secrets from the environment and from the caller, and in the address."""
     monkeypatch.setenv("SERVICE_TOKEN", TOKEN)
+    settings.setdefault("limits", geex.Limits(attempts=2, backoff=0.01))
     url = f"http://user:pa%3Ass%20w%40rd@{server.address}/score?key={KEY}&v=2"
     yield http(url, headers={"X-Token": env("SERVICE_TOKEN", "Bearer {}")}, protocol="json", **settings)
     yield http(url, headers={"X-Token": f"Bearer {TOKEN}"}, protocol="json", **settings)
@@ -147,11 +149,12 @@ def test_a_saved_explanation_holds_none(monkeypatch, tmp_path):
 @pytest.mark.skipif("journal" not in inspect.signature(geex.explain).parameters, reason="explain keeps no journal yet")
 def test_a_journal_holds_none(monkeypatch, tmp_path):
     with FaultServer(share=0.3) as server:
-        for number, model in enumerate(adapters(server, monkeypatch, request={"rows": "{rows}"}, response="scores")):
+        settings = {"request": {"rows": "{rows}"}, "response": "scores", "timeout": 1.0, "limits": PATIENT}
+        for number, model in enumerate(adapters(server, monkeypatch, **settings)):
             folder = tmp_path / str(number)
             folder.mkdir()
-            settings = {"queries": 200, "progress": False, "method": geex.GEEX(0.5)}
-            geex.explain(model, np.ones(6), journal=folder / "run.geex", **settings)
+            asked = {"queries": 200, "progress": False, "method": geex.GEEX(0.5)}
+            geex.explain(model, np.ones(6), journal=folder / "run.geex", **asked)
             written = b"".join(path.read_bytes() for path in folder.iterdir())
             assert len(written) > 1000
             assert_silent(written.decode("latin-1"))

@@ -66,7 +66,7 @@ def test_sentences():
 @pytest.mark.parametrize("method", [geex.GEEX(sigma=0.5), geex.GE(sigma=0.5)])
 def test_half_a_word_cannot_be_asked_for(method, pipeline):
     shown = text(pipeline, REVIEW)
-    with pytest.raises(geex.errors.ModelRaised, match=r"method=geex\.Shapley\(\)"):
+    with pytest.raises(geex.errors.GeexError, match=r"method=geex\.Shapley\(\)"):
         geex.explain(shown, shown.x, method=method, queries=100, progress=False)
 
 
