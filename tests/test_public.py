@@ -12,7 +12,18 @@ import geex
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "geex"
 CORE = {"numpy", "scipy", "array_api_compat", "tqdm"}
-OPTIONAL = {"torch", "captum", "skimage", "onnxruntime", "matplotlib", "distributed", "cloudpickle"}
+OPTIONAL = {
+    "torch",
+    "captum",
+    "skimage",
+    "onnxruntime",
+    "matplotlib",
+    "distributed",
+    "cloudpickle",
+    "httpx",
+    "pandas",
+    "sklearn",
+}
 
 # a module may import from its own layer's left and from the layers above it
 LAYERS = [
@@ -46,7 +57,7 @@ LAYERS = [
     ["engine"],
     ["driver"],
     ["explain"],
-    ["whitebox", "evaluate"],
+    ["models", "whitebox", "evaluate"],
     ["demo"],
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
