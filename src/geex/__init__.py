@@ -1,6 +1,6 @@
 """geex explains one decision of a model that can only be queried."""
 
-from geex import errors, evaluate
+from geex import errors, evaluate, plot
 from geex.baseline import blur, mean, per_channel
 from geex.chance import Random
 from geex.explain import estimate, explain, explain_batch
@@ -41,4 +41,5 @@ __all__ = [
     "explain_batch",
     "mean",
     "per_channel",
+    "plot",
 ]

@@ -1,6 +1,7 @@
 """The front door: plan, ask, estimate."""
 
 import inspect
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -124,7 +125,8 @@ def estimate(
         estimated(record.task, p, stored(p, a), record.ends, i, targets)
         for i, (p, a) in enumerate(zip(plans, record.answers, strict=True))
     ]
-    return explained(record, parts, targets, several)
+    names = explanation.names if repr(features) == repr(explanation.features) else None
+    return replace(explained(record, parts, targets, several), labels=explanation.labels, names=names)
 
 
 def _check_masks(record: Record, features: Features) -> None:
@@ -148,6 +150,7 @@ def explain_tasks(model: Model, tasks: list[Task], masks: Masks) -> list[Explana
 
 
 def _explain(model: Model, task: Task, plans: list[tuple[Plan, int]], bar: Any) -> Explanation:
+    start = time.perf_counter()
     xp = namespace(task.explicand)
     asker = Asker(model, task.explicand, task.queries, task.batch, bar)
     ends = asker.rows(xp.astype(xp.stack([task.explicand, *task.baselines]), task.dtype))
@@ -162,7 +165,8 @@ def _explain(model: Model, task: Task, plans: list[tuple[Plan, int]], bar: Any) 
         parts.append(estimated(task, plan, answered, ends, part, targets))
         answers.append(xp.concat(heard, axis=0))
     kept = [replace(plan, masks=Masks(keep=0)) for plan, _ in plans]
-    return explained(Record(task, kept, ends, answers, asker.asked), parts, targets, several)
+    explanation = explained(Record(task, kept, ends, answers, asker.asked), parts, targets, several)
+    return replace(explanation, seconds=time.perf_counter() - start)
 
 
 def _plans(task: Task, masks: Masks) -> list[tuple[Plan, int]]:

@@ -89,6 +89,8 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
         freedom=float(sum(getattr(part, "freedom", np.inf) for part in parts)),
         estimand=_estimand(task, plans),
         config=_config(task, plans),
+        explicand=task.explicand,
+        features=task.features,
         record=record,
     )
 
@@ -123,6 +125,7 @@ def _config(task: Task, plans: list[Plan]) -> dict[str, Any]:
         "score": task.score if isinstance(task.score, str) or task.score is None else repr(task.score),
         "seed": task.seed,
         "budget": task.queries,
+        "baseline": task.baseline,
         "baselines": len(plans),
         "bounds": None if task.bounds is None else [float(task.bounds[0].min()), float(task.bounds[1].max())],
         "library": library(task.explicand),
