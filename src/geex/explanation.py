@@ -19,6 +19,7 @@ from geex.features import Features, from_facts, to_facts
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from geex.ask import Model
     from geex.record import Record
 
 FORMAT = "geex explanation 1"
@@ -117,6 +118,27 @@ class Explanation:
         from geex.plot import figure
 
         return figure(self, kind, image, percentile, opacity, top, level)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        image: Any = None,
+        model: "Model | None" = None,
+        curves: Sequence[Any] = (),
+        title: str | None = None,
+        call: str | None = None,
+    ) -> Path:
+        """One HTML file that opens in any browser, with no network.
+
+        image: what to show, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
+        model: asks it some fifty times for the deletion curve. None: no query; `curves` of `geex.evaluate` are drawn
+            in any case.
+        title: what the page is called. call: the line that reproduces it; None: the call of geex.explain.
+        """
+        from geex.report import write
+
+        return write(self, Path(path), image, model, curves, title, call)
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """Lower and upper ends of an interval for every value, by Student's t with `freedom` degrees."""

@@ -5,7 +5,7 @@ standard errors of these sums are estimated from them; else they are put togethe
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -84,6 +84,11 @@ class Scene:
         """Values of features (p,) at their pixels (h, w)."""
         assert self.index is not None
         return np.asarray(values[self.index])
+
+    def only(self, chosen: np.ndarray) -> "Scene":
+        """The same with some of the features alone, for lists that are too long."""
+        outputs = [replace(o, values=o.values[chosen], stderr=o.stderr[chosen]) for o in self.outputs]
+        return replace(self, outputs=outputs, names=[self.names[i] for i in chosen])
 
 
 def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors: bool = True) -> Scene:
