@@ -64,7 +64,7 @@ def _left(explanation: Explanation, output: Output) -> str:
     if abs(output.gap) < 1e-6 * size:
         return "Nothing is left over."
     left = f"{signed(output.gap)}{'' if np.isnan(error) else f' ± {number(error)}'} is left over"
-    if not np.isnan(error) and abs(output.gap) <= 2 * error:
+    if not np.isnan(error) and abs(output.gap) <= 3 * error:
         return f"{left}: no more than chance, given how many questions were asked."
     if np.isnan(error) or "blur" not in explanation.estimand:
         return f"{left}."
