@@ -24,7 +24,8 @@ from benchmarks import inception
 from benchmarks.data import data_folder
 from benchmarks.machine import RESULTS, record
 from benchmarks.train import CNN
-from geex.explain import explain_tasks
+from geex.driver import explain_tasks
+from geex.engine import engine
 from geex.methods import Method
 from geex.plan import Masks
 from geex.task import prepare
@@ -92,12 +93,13 @@ def _ratios(model: nn.Module, x: torch.Tensor, method: Method, batch: int, repea
             for start in range(0, QUERIES, batch):
                 model(batches[start // batch % 2][: QUERIES - start])
 
+    asking = engine(model, None, None, None, None)
     kept = Masks(keep=2**31)
     runs: dict[str, Callable[[], object]] = {
-        "masks made on the way": lambda: explain_tasks(model, [task], Masks(keep=0))
+        "masks made on the way": lambda: explain_tasks(asking, [task], Masks(keep=0))
     }
     if x.device.type == "cpu":
-        runs["masks made before"] = lambda: explain_tasks(model, [task], kept)
+        runs["masks made before"] = lambda: explain_tasks(asking, [task], kept)
     for run in (bare, *runs.values()):
         run()
     forward, ratios = [], {name: [] for name in runs}

@@ -6,6 +6,9 @@ import geex
 from geex.plan import Plan
 from geex.task import prepare
 
+# x is asked for once, so that an even budget is all pairs
+ONCE = geex.Limits(twice=False)
+
 
 def plan_of(x, method, queries, baseline=None, features=None, seed=0):
     """The plan that `geex.explain` would follow, and how many draws of it."""
@@ -15,8 +18,8 @@ def plan_of(x, method, queries, baseline=None, features=None, seed=0):
     return plan, search.afford(queries - 2)
 
 
-def explained(model, x, method, queries=2002, **settings):
-    return geex.explain(model, x, method=method, queries=queries, progress=False, **settings)
+def explained(model, x, method, queries=2002, limits=ONCE, **settings):
+    return geex.explain(model, x, method=method, queries=queries, progress=False, limits=limits, **settings)
 
 
 def assert_within(estimate, stderr, truth, z=4.0):

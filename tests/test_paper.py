@@ -17,6 +17,7 @@ from benchmarks.paper.run import Clock, run
 from benchmarks.paper.settings import Setting
 
 import geex
+from tests.helpers import ONCE
 
 SIZE = 8
 SMALL = Setting(
@@ -160,7 +161,14 @@ def test_ctrl_c_keeps_what_is_in(home, tmp_path):
 def test_prefixes_are_runs_with_smaller_budgets(home):
     case = home.cases[0]
     method = geex.GEEX(0.5)
-    settings = {"baseline": 0.0, "features": geex.Pixels(0), "seed": 3, "progress": False, "target": case.target}
+    settings = {
+        "limits": ONCE,
+        "baseline": 0.0,
+        "features": geex.Pixels(0),
+        "seed": 3,
+        "progress": False,
+        "target": case.target,
+    }
     nested = Nested(method, (20, 57, 100))
     whole = geex.explain(home.network, case.x, method=nested, queries=100, **settings)
     for budget in nested.budgets:

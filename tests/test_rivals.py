@@ -9,7 +9,7 @@ import pytest
 import geex
 from geex.errors import BudgetError, FeaturesError, MethodError, MissingPackage
 from geex.rise import interpolation
-from tests.helpers import assert_within, explained, plan_of
+from tests.helpers import ONCE, assert_within, explained, plan_of
 
 SIDE = 14
 PLANTED = (slice(3, 7), slice(8, 12))
@@ -285,7 +285,7 @@ def test_chance_asks_two_queries():
         asked.append(len(z))
         return planted(z)
 
-    result = geex.explain(model, picture(), method=geex.Random(), progress=False)
+    result = geex.explain(model, picture(), method=geex.Random(), progress=False, limits=ONCE)
     assert sum(asked) == result.queries == 2
     assert np.isnan(result.stderr).all()
     assert np.isnan(result.gap_stderr)
@@ -369,6 +369,6 @@ def test_a_batch_is_explained_as_one_by_one(method):
     if method.__class__ is geex.LIME:
         pytest.importorskip("skimage")
     xs = np.stack([picture(0), picture(1)])
-    batch = geex.explain_batch(planted, xs, method=method, queries=102, progress=False)
+    batch = geex.explain_batch(planted, xs, method=method, queries=102, progress=False, limits=ONCE)
     for x, result in zip(xs, batch, strict=True):
         np.testing.assert_array_equal(result.values, explained(planted, x, method, 102).values)

@@ -59,6 +59,7 @@ class BlackBox:
             baseline=case.baseline,
             method=method,
             queries=self.queries,
+            limits=geex.Limits(twice=False),
             features=PIXELS,
             seed=case.seed,
             batch=batch,

@@ -1,12 +1,13 @@
 """geex explains one decision of a model that can only be queried."""
 
-from geex import errors, evaluate, plot
+from geex import errors, evaluate, plot, run
 from geex.baseline import blur, mean, per_channel
 from geex.chance import Random
 from geex.explain import estimate, explain, explain_batch
 from geex.explanation import Explanation
 from geex.features import Elements, Groups, Pixels
 from geex.lime import LIME
+from geex.limits import Limits
 from geex.methods import GE, GEEX, Interpolated
 from geex.presence import Presence
 from geex.regression import Regression
@@ -27,6 +28,7 @@ __all__ = [
     "Groups",
     "Interpolated",
     "Laplace",
+    "Limits",
     "Logistic",
     "Pixels",
     "Presence",
@@ -42,4 +44,5 @@ __all__ = [
     "mean",
     "per_channel",
     "plot",
+    "run",
 ]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_array_api_obj, is_torch_array
+from array_api_compat import array_namespace, device, is_array_api_obj, is_numpy_array, is_torch_array
+from scipy.linalg import solve_triangular
 
 from geex.errors import ExplicandError, GeexError
 
@@ -24,6 +25,7 @@ __all__ = [
     "as_array",
     "as_explicand",
     "device",
+    "dtype_of",
     "gradient_free",
     "host",
     "is_real",
@@ -31,7 +33,9 @@ __all__ = [
     "like",
     "namespace",
     "owned",
+    "revived",
     "segment_sum",
+    "solved",
     "working",
 ]
 
@@ -44,6 +48,20 @@ def namespace(array: Array) -> Any:
 def library(array: Array) -> str:
     """Where random numbers for `array` come from, in words: part of a plan's identity."""
     return f"torch {device(array).type}" if is_torch_array(array) else "numpy"
+
+
+def revived(array: np.ndarray, where: str) -> Array:
+    """An array that was stored, back in the library and on the kind of device that `library` told."""
+    if not where.startswith("torch"):
+        return array
+    import torch
+
+    return torch.as_tensor(array, device=where.split()[1])
+
+
+def dtype_of(name: str, array: Array) -> Any:
+    """The type of that name, in the library of `array`."""
+    return getattr(namespace(array), name) if is_torch_array(array) else np.dtype(name)
 
 
 def accelerated(array: Array) -> bool:
@@ -165,6 +183,15 @@ def segment_sum(rows: Array, order: np.ndarray, lengths: np.ndarray) -> Array:
         return xp.segment_reduce(columns, "sum", lengths=like(lengths, rows, xp.int64), axis=0).T
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     return like(np.add.reduceat(host(rows)[:, order], starts, axis=1), rows)
+
+
+def solved(lower: Array, right: Array) -> Array:
+    """L⁻¹ right, for a lower triangular L."""
+    if is_torch_array(lower):
+        return namespace(lower).linalg.solve_triangular(lower, right, upper=False)
+    if is_numpy_array(lower):
+        return solve_triangular(lower, right, lower=True, check_finite=False)
+    return namespace(lower).linalg.solve(lower, right)
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,27 @@
 """The only step that costs anything: turns queries into answers (n, k).
 
-The batch is how many rows the model is asked at a time. It changes neither what is asked nor in which order:
-chunks are cut and joined into batches, and the answers put back to their chunks.
+    chunks of a plan  ->  jobs of contiguous rows  ->  answers, checked and journaled  ->  chunks, in order
+
+Neither the size of a job nor how many are under way changes what is asked, or the order in which it is used: answers
+are put back to their chunks.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from functools import cached_property
 from math import prod
-from typing import Any
 
-from tqdm import tqdm
-
-from geex.answers import Answers
-from geex.arrays import Array, accelerated, gradient_free, namespace
-from geex.errors import BudgetError, ModelRaised
-from geex.plan import Chunk
-
-Model = Callable[[Array], Any]
+from geex.arrays import Array, accelerated, namespace
+from geex.errors import BudgetError
+from geex.pace import Stopped
+from geex.plan import Chunk, Ends, Plan
+from geex.pool import STORED, Job, Piece, Source, cut, split
+from geex.underway import Desk, Theirs, Underway
 
 BATCH_BYTES = 32 * 2**20
 BATCH_BYTES_ACCELERATED = 128 * 2**20
 MOST_ROWS = 512
+AHEAD = 8  # jobs of other processes that are passed by
 
 
 def default_batch(explicand: Array) -> int:
@@ -29,78 +30,126 @@ def default_batch(explicand: Array) -> int:
     return max(1, min(MOST_ROWS, int(size // (prod(explicand.shape) * explicand.itemsize))))
 
 
-def progress_bar(total: int, shown: bool) -> Any:
-    """A bar over `total` queries with an ETA, for what takes over two seconds and only where a person is watching."""
-    return tqdm(total=total, unit=" queries", delay=2.0, disable=None if shown else True, leave=False)
-
-
 class Asker:
-    """Asks one model about inputs like `explicand`, at most `budget` rows in all, `batch` at a time."""
+    """Asks about inputs like one explicand, at most `budget` rows in all.
 
-    def __init__(self, model: Model, explicand: Array, budget: int, batch: int | None, bar: Any = None) -> None:
-        self.model = model
-        self.explicand = explicand
+    asked: the rows of this run, those that were in the journal included.
+    short: whether some of what was wanted did not come, because the run was stopped or the journal has no more.
+    """
+
+    def __init__(self, desk: Desk, budget: int) -> None:
+        self.desk = desk
         self.budget = budget
-        self.batch = default_batch(explicand) if batch is None else batch
         self.asked = 0
-        self.answers = Answers(explicand)
-        self.bar = progress_bar(budget, False) if bar is None else bar
+        self.short = False
 
     def rows(self, queries: Array) -> Array:
-        """Answers (m, k) in float64 to queries (m, *shape), in batches."""
-        answers = list(self._answers(_cut(iter([queries]), self.batch)))
-        return answers[0] if len(answers) == 1 else namespace(answers[0]).concat(answers, axis=0)
+        """Answers (m, k) to queries (m, *shape) that belong to no plan."""
+        answers = self.ends(Ends(queries), 0, int(queries.shape[0]))
+        if answers is None:
+            raise KeyboardInterrupt
+        return answers
 
-    def chunks(self, chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Array]]:
-        """Every chunk with its answers (rows, k), in order."""
-        waiting: deque[Chunk] = deque()
+    def ends(self, ends: Ends, start: int, stop: int) -> Array | None:
+        """Answers to rows start … stop − 1 of the ends; None where the run was stopped before they were in."""
+        blocks = list(self._stream(ends, [Piece(ends, start, stop)]))
+        if sum(int(block.shape[0]) for block in blocks) < stop - start:
+            self.short = True
+            return None
+        return blocks[0] if len(blocks) == 1 else namespace(blocks[0]).concat(blocks, axis=0)
 
-        def queries() -> Iterator[Array]:
-            for chunk in chunks:
-                waiting.append(chunk)
-                yield chunk.queries()
+    def chunks(self, plan: Plan, draws: int) -> Iterator[tuple[Chunk, Array]]:
+        """The chunks of the first `draws` draws with their answers (rows, k), in order.
 
-        answers = _Blocks(self._answers(_cut(queries(), self.batch)))
-        while (first := answers.peek()) is not None:
-            del first
-            yield waiting[0], answers.take(waiting.popleft().rows)
+        They may end early (see `short`), the last one cut to whole draws. Whoever has heard enough takes no more.
+        """
+        waiting: deque[_Once] = deque()
 
-    def _answers(self, batches: Iterator[Array]) -> Iterator[Array]:
-        """Checked answers, batch by batch. The next queries are made while an accelerator answers."""
-        queries = next(batches, None)
-        while queries is not None:
-            start = self.asked
-            answer = self._asked(queries)
-            upcoming = next(batches, None)
-            answers = self.answers.checked(answer, start, queries)
-            self.bar.update(int(queries.shape[0]))
-            yield answers
-            queries = upcoming
-        self.answers.settle()
+        def pieces() -> Iterator[Piece]:
+            for index in range(-(-draws // plan.draws_per_chunk)):
+                start = index * plan.rows_per_chunk
+                stop = min(start + plan.rows_per_chunk, draws * plan.search.rows)
+                waiting.append(_Once(plan, index, (stop - start) // plan.search.rows))
+                yield Piece(plan, start, stop, waiting[-1])
 
-    def _asked(self, queries: Array) -> Any:
-        count = int(queries.shape[0])
-        if self.asked + count > self.budget:
-            raise BudgetError(f"{self.asked + count} queries would be asked and the budget is {self.budget}.")
-        start, self.asked = self.asked, self.asked + count
+        stream = self._stream(plan, pieces())
+        blocks = _Blocks(stream)
+        search, taken, wanted = plan.search, 0, draws * plan.search.rows
         try:
-            with gradient_free(queries):
-                return self.model(queries)
-        except Exception as error:
-            raise ModelRaised(self._raised(error, start, queries)) from error
+            while taken < wanted and blocks.peek() is not None:
+                once = waiting.popleft()
+                answers = blocks.take(once.count * search.rows)
+                rows = int(answers.shape[0])
+                if rows < once.count * search.rows:
+                    rows = min(rows, search.afford(taken + rows) * search.rows - taken)
+                    if rows <= 0 or taken + rows < search.least:
+                        break
+                taken += rows
+                yield once.chunk.first(rows // search.rows), answers[:rows, :]
+            self.short = self.short or taken < wanted
+        finally:
+            stream.close()
 
-    def _raised(self, error: Exception, start: int, queries: Array) -> str:
-        shape = tuple(self.explicand.shape)
-        hint = ""
-        if len(shape) > 1 and shape[0] == 1:
-            hint = (
-                f" x has shape {shape}, and the model is asked rows of that shape: if its first axis is a batch, "
-                "explain x[0]."
-            )
-        return (
-            f"the model raised {type(error).__name__}: {error}\n(asked queries {start} … {self.asked - 1}, a batch of "
-            f"shape {tuple(queries.shape)} and type {queries.dtype}).{hint}"
-        )
+    def _stream(self, source: Source, pieces: Iterable[Piece]) -> Generator[Array, None, None]:
+        """Answers to the pieces, block by block and in order, as far as they come."""
+        pending: deque[Underway] = deque()
+        try:
+            for job in self._jobs(source, pieces):
+                while len(pending) >= self._room(pending):
+                    yield pending.popleft().get()
+                if self.desk.interrupt.stop.is_set():
+                    break
+                pending.extend(self._begun(job))
+            while pending:
+                yield pending.popleft().get()
+            self.desk.answers.settle()
+        except Stopped:
+            pass
+        finally:
+            for one in pending:
+                one.drop()
+
+    def _room(self, pending: Iterable[Underway]) -> int:
+        """How many jobs may be under way: as many as the pool wants, and some that other processes see to."""
+        window = 1 if self.desk.pool is None else self.desk.pool.window
+        return window + min(AHEAD, sum(isinstance(one, Theirs) for one in pending))
+
+    def _begun(self, job: Job) -> list[Underway]:
+        """The job under way. What is claimed here is begun at once: whoever waits for others holds up nobody."""
+        if self.asked + job.size > self.budget:
+            raise BudgetError(f"{self.asked + job.size} queries would be asked and the budget is {self.budget}.")
+        number, self.asked = self.asked, self.asked + job.size
+        return [self.desk.begin(part, number + part.start - job.start) for part in self.desk.claimed(job)]
+
+    def _jobs(self, source: Source, pieces: Iterable[Piece]) -> Iterator[Job]:
+        """What is in the journal, and what is not."""
+        journal, pool = self.desk.journal, self.desk.pool
+        known = [] if journal is None else journal.stored(source.fingerprint)
+        if pool is None:
+            yield from self._only_known(pieces, known)
+            return
+        yield from cut(pieces, known, pool)
+
+    def _only_known(self, pieces: Iterable[Piece], known: list[tuple[int, int]]) -> Iterator[Job]:
+        for piece in pieces:
+            for start, stop, stored in split(piece.start, piece.stop, known):
+                if not stored:
+                    return
+                yield Job(piece.source, start, stop, STORED)
+
+
+class _Once:
+    """A chunk that is made when it is first needed, for its queries or for its estimate."""
+
+    def __init__(self, plan: Plan, index: int, count: int) -> None:
+        self.plan, self.index, self.count = plan, index, count
+
+    @cached_property
+    def chunk(self) -> Chunk:
+        return self.plan.chunk(self.index).first(self.count)
+
+    def queries(self) -> Array:
+        return self.chunk.queries()
 
 
 class _Blocks:
@@ -116,8 +165,8 @@ class _Blocks:
             self.left.extend(block for block in [next(self.blocks, None)] if block is not None)
         return self.left[0] if self.left else None
 
-    def take(self, count: int) -> Array | None:
-        """The next `count` rows as one array; fewer at the end, None after it."""
+    def take(self, count: int) -> Array:
+        """The next `count` rows as one array, fewer at the end."""
         parts: list[Array] = []
         while count > 0 and (block := self.peek()) is not None:
             self.left.popleft()
@@ -126,13 +175,4 @@ class _Blocks:
                 self.left.append(block[count:, ...])
             parts.append(part)
             count -= int(part.shape[0])
-        if not parts:
-            return None
         return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=0)
-
-
-def _cut(blocks: Iterator[Array], batch: int) -> Iterator[Array]:
-    """The rows of a stream of blocks in batches of `batch`, the last one shorter."""
-    stream = _Blocks(blocks)
-    while (rows := stream.take(batch)) is not None:
-        yield rows

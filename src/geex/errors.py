@@ -11,12 +11,17 @@ GeexError
 ├── MethodError(ValueError)       a method's own settings
 ├── ModelError(RuntimeError)      what the model did
 │   ├── ModelRaised               it raised; its own error is the cause
-│   └── AnswerError               it answered something that cannot be used
+│   ├── AnswerError               it answered something that cannot be used
+│   └── TransientError            it failed in a way that may be over at the next attempt
 ├── FileError(ValueError)         a saved explanation that cannot be read
+├── JournalError(RuntimeError)    a journal that cannot be read or written
+├── RunError(RuntimeError)        workers that went away
 └── MissingPackage(ImportError)   an optional package is not installed
 
 LittleToExplain(UserWarning)      f(x) is hardly different from f(x̊)
 UnevenScales(UserWarning)         one default σ for columns of very different scales
+UnsteadyModel(UserWarning)        the model answered the same query differently
+PartialRun(UserWarning)           the run was stopped, and explains what is in
 """
 
 from typing import Any
@@ -74,8 +79,30 @@ class AnswerError(ModelError):
         self.query = query
 
 
+class TransientError(ModelError):
+    """A call failed in a way that may be over if it is made again: a timeout, a reset, an overloaded server.
+
+    retry_after: how many seconds the server asked to be left alone, where it did.
+    """
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.retry_after)
+
+
 class FileError(GeexError, ValueError):
     """A file is not a saved explanation."""
+
+
+class JournalError(GeexError, RuntimeError):
+    """A journal cannot be read or written, or is not one. What was committed to it is still there."""
+
+
+class RunError(GeexError, RuntimeError):
+    """The workers that answer went away, and the run cannot go on without them."""
 
 
 class MissingPackage(GeexError, ImportError):
@@ -88,3 +115,11 @@ class LittleToExplain(UserWarning):
 
 class UnevenScales(UserWarning):
     """Columns of a row differ from the baseline by very different amounts, and one default σ cannot suit them all."""
+
+
+class UnsteadyModel(UserWarning):
+    """The model was asked for x twice and answered differently: its answers hold noise of their own."""
+
+
+class PartialRun(UserWarning):
+    """The run was stopped before it was through, and the explanation is made of what is in."""

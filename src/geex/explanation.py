@@ -1,8 +1,6 @@
 """What a run found: a share for every feature, how sure it is, and what the shares estimate."""
 
-import json
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,17 +11,19 @@ from scipy.special import stdtrit
 
 from geex.arrays import Array, as_array, host, like, namespace
 from geex.checks import is_number
-from geex.errors import FileError, InputError
-from geex.features import Features, from_facts, to_facts
+from geex.errors import InputError
+from geex.features import Features
+from geex.saved import read_file, write_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from geex.ask import Model
+    from geex.call import Model
     from geex.record import Record
 
-FORMAT = "geex explanation 1"
 SHOWN = 5
+STEADY = 1e-3
+ROUNDING = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,8 @@ class Explanation:
     labels, names: of the outputs and of the features, where somebody gave them (see `named`).
     seconds: how long the queries and the estimate took.
     record: plan and answers, from which `geex.estimate` answers other questions with no query; not saved.
+    partial: whether the run was stopped before it was through.
+    noise: the deviation of one answer of the model, as two answers for x tell it; None where it was asked once.
     """
 
     values: Array
@@ -63,6 +65,17 @@ class Explanation:
     names: list[str] | None = field(default=None, repr=False)
     seconds: float | None = field(default=None, repr=False)
     record: "Record | None" = field(default=None, repr=False)
+    partial: bool = False
+    noise: Array | float | None = None
+
+    @property
+    def unsteady(self) -> bool:
+        """Whether the model's own noise is more than rounding: over a thousandth of f(x) − f(x̊)."""
+        if self.noise is None:
+            return False
+        noise, output, base = (np.asarray(host(number)) for number in (self.noise, self.output, self.base_value))
+        rounding = ROUNDING * np.maximum(np.abs(output), np.abs(base))
+        return bool(np.any((noise > STEADY * np.abs(output - base)) & (noise > rounding)))
 
     @property
     def adds_up(self) -> bool:
@@ -72,9 +85,9 @@ class Explanation:
     def numpy(self) -> "Explanation":
         """The same with NumPy arrays, whatever library and device made it."""
         arrays: dict[str, Any] = {}
-        for name in _ARRAYS:
+        for name in (*_ARRAYS, "noise"):
             value = getattr(self, name)
-            arrays[name] = value if isinstance(value, float) else host(value)
+            arrays[name] = value if value is None or isinstance(value, float) else host(value)
         explicand = None if self.explicand is None else host(self.explicand)
         return replace(self, **arrays, explicand=explicand, record=None)
 
@@ -171,46 +184,39 @@ class Explanation:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes all but the record to `path`, an .npz file with no pickle in it."""
-        path = Path(path)
         plain = self.numpy()
         facts = {name: getattr(plain, name) for name in (*_FACTS, *_OPTIONAL)}
+        facts["noise"] = None if plain.noise is None else np.asarray(plain.noise).tolist()
         arrays: dict[str, Any] = {name: np.asarray(getattr(plain, name)) for name in _ARRAYS}
-        if self.explicand is not None:
+        if plain.explicand is not None:
             arrays["explicand"] = plain.explicand
-        if self.features is not None:
-            facts["features"], arrays["groups"] = to_facts(self.features)
-        handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with open(handle, "wb") as file:
-                np.savez_compressed(file, format=np.array(FORMAT), facts=np.array(json.dumps(facts)), **arrays)
-            os.chmod(part, 0o644)
-            os.replace(part, path)
-        except BaseException:
-            os.unlink(part)
-            raise
-        return path
+        return write_file(Path(path), facts, arrays, self.features)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Explanation":
         """Reads what `save` wrote; the arrays are NumPy's."""
-        try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays_file:
-                content = {name: arrays_file[name] for name in arrays_file.files}
-            if str(content["format"]) != FORMAT:
-                raise FileError(f"{path} is in format {str(content['format'])!r}; this version reads {FORMAT!r}.")
-            facts = json.loads(str(content["facts"]))
-            arrays = {name: content[name] for name in _ARRAYS}
-            shown: dict[str, Any] = {name: facts.get(name) for name in _OPTIONAL}
-            shown["features"] = from_facts(facts.get("features"), content.get("groups"))
-            shown["explicand"] = content.get("explicand")
-            return cls(**_scalars(arrays), **{name: facts[name] for name in _FACTS}, **shown)
-        except (FileError, FileNotFoundError, IsADirectoryError, PermissionError):
-            raise
-        except Exception as error:
-            raise FileError(f"{path} is not an explanation saved by geex ({type(error).__name__}: {error}).") from error
+        facts, arrays, features = read_file(Path(path), (*_FACTS, *_ARRAYS))
+        noise = facts.get("noise")
+        return cls(
+            **_scalars({name: arrays[name] for name in _ARRAYS}),
+            **{name: facts[name] for name in _FACTS},
+            **{name: facts[name] for name in _OPTIONAL if name in facts},
+            noise=np.asarray(noise) if isinstance(noise, list) else noise,
+            explicand=arrays.get("explicand"),
+            features=features,
+        )
 
     def __repr__(self) -> str:
-        return "\n".join([self._headline(), *self._accounts(), f"  {self.queries:,} queries. {self.estimand}"])
+        part = ", stopped before it was through" if self.partial else ""
+        asked = f"  {self.queries:,} queries{part}. {self.estimand}"
+        return "\n".join([self._headline(), *self._accounts(), *self._doubts(), asked])
+
+    def _doubts(self) -> list[str]:
+        """What the model itself makes unsure."""
+        if not self.unsteady:
+            return []
+        size = float(np.max(host(self.noise)))
+        return [f"  The model answers x differently each time: its score has noise of about {size:.2g}."]
 
     def _headline(self) -> str:
         several = self.target if isinstance(self.target, list) else []
@@ -256,7 +262,7 @@ def _scalars(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     return {name: float(a) if name not in fields and a.ndim == 0 else a for name, a in numbers.items()}
 
 
-_OPTIONAL = ("labels", "names", "seconds")
+_OPTIONAL = ("labels", "names", "seconds", "partial")
 _FACTS = ("target", "queries", "freedom", "estimand", "config")
 _ARRAYS = ("values", "stderr", "base_value", "output", "gap", "gap_stderr")
 

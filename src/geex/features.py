@@ -140,27 +140,6 @@ def checked(features: Features, shape: Shape) -> Features:
     return features
 
 
-def to_facts(features: Features) -> tuple[dict[str, Any] | None, np.ndarray]:
-    """Features as values that JSON can hold and a map of groups, empty where they are none; None for a stranger's."""
-    if isinstance(features, Groups):
-        return {"kind": "Groups", "channels": features.channels}, features.map
-    if isinstance(features, Elements):
-        return {"kind": "Elements", "channels": features.channels, "line": features.line}, np.zeros(0, int)
-    if isinstance(features, Pixels):
-        return {"kind": "Pixels", "channels": features.channels}, np.zeros(0, int)
-    return None, np.zeros(0, int)
-
-
-def from_facts(facts: dict[str, Any] | None, groups: np.ndarray | None) -> Features | None:
-    """The features that `to_facts` described."""
-    if facts is None or groups is None:
-        return None
-    if facts["kind"] == "Groups":
-        return Groups(groups, facts["channels"])
-    settings = {name: value for name, value in facts.items() if name != "kind"}
-    return Pixels(**settings) if facts["kind"] == "Pixels" else Elements(**settings)
-
-
 def label_map(name: str, value: Any, kind: type[GeexError]) -> np.ndarray:
     """A copy of the labels, where they are whole numbers."""
     labels = owned(host(as_array(name, value, kind)))

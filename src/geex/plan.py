@@ -83,16 +83,42 @@ class Plan:
         for index in range(-(-draws // self.draws_per_chunk)):
             yield self.chunk(index).first(draws - index * self.draws_per_chunk)
 
+    def rows(self, start: int, stop: int) -> Array:
+        """Queries number `start` … `stop` − 1 of the plan, made from nothing but the plan."""
+        size = self.rows_per_chunk
+        parts = []
+        for index in range(start // size, -(-stop // size)):
+            first = index * size
+            parts.append(self.chunk(index).queries()[max(start - first, 0) : stop - first, ...])
+        return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=0)
+
     @cached_property
     def fingerprint(self) -> str:
         """Equal for plans that ask the same: neither the number of queries nor the features count."""
-        digest = hashlib.sha256()
         facts = ("geex plan 1", self.search, self.seed, library(self.explicand), str(self.dtype))
-        digest.update(repr(facts).encode())
-        for array in (self.explicand, self.baseline, *(self.bounds or ())):
-            digest.update(f"{tuple(array.shape)} {array.dtype}".encode())
-            digest.update(host(array).tobytes())
-        return digest.hexdigest()
+        return _fingerprint(facts, [self.explicand, self.baseline, *(self.bounds or ())])
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """What is asked beside the plans: x, the baselines, and x once more. `points` (n, *shape) are as they are sent."""
+
+    points: Array
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return _fingerprint(("geex ends 1",), [self.points])
+
+    def rows(self, start: int, stop: int) -> Array:
+        return self.points[start:stop, ...]
+
+
+def _fingerprint(facts: tuple[object, ...], arrays: list[Array]) -> str:
+    digest = hashlib.sha256(repr(facts).encode())
+    for array in arrays:
+        digest.update(f"{tuple(array.shape)} {array.dtype}".encode())
+        digest.update(host(array).tobytes())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,8 @@ from geex.task import Task
 class Record:
     """Everything that was asked and answered: enough to estimate again without the model.
 
-    ends (1 + baselines, k) are the answers for x and the baselines, answers[b] (rows, k) those of plans[b].
+    ends (1 + baselines, k) are the answers for x and the baselines, answers[b] (rows, k) those of plans[b]; again
+    (1, k) is the second answer for x, where it was asked for. partial: whether it was stopped before it was through.
     """
 
     task: Task
@@ -28,6 +29,8 @@ class Record:
     ends: Array
     answers: list[Array]
     asked: int
+    again: Array | None = None
+    partial: bool = False
 
     def regions(self, rows: Array, targets: list[int]) -> tuple[Array, Array]:
         """Sums of values over regions, rows (r, p) of 0 and 1, and their standard errors: (k, r) each."""
@@ -92,7 +95,15 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
         explicand=task.explicand,
         features=task.features,
         record=record,
+        partial=record.partial,
+        noise=None if record.again is None else one(_noise(record, targets)),
     )
+
+
+def _noise(record: Record, targets: list[int]) -> Array:
+    """The deviation of one answer for x (k,), from two of them."""
+    first, second = (scored(answers, record.task.score)[0, targets] for answers in (record.ends[:1, :], record.again))
+    return namespace(first).abs(first - second) / 2**0.5
 
 
 def _estimand(task: Task, plans: list[Plan]) -> str:
@@ -125,6 +136,7 @@ def _config(task: Task, plans: list[Plan]) -> dict[str, Any]:
         "score": task.score if isinstance(task.score, str) or task.score is None else repr(task.score),
         "seed": task.seed,
         "budget": task.queries,
+        "twice": task.twice,
         "baseline": task.baseline,
         "baselines": len(plans),
         "bounds": None if task.bounds is None else [float(task.bounds[0].min()), float(task.bounds[1].max())],

@@ -19,6 +19,7 @@ class Task:
     """The explicand and baselines in the working type, and all settings with their defaults filled in.
 
     baseline: in the words of whoever named it, for the call that makes the same again.
+    twice: whether the model is asked for x a second time.
     """
 
     explicand: Array
@@ -34,6 +35,7 @@ class Task:
     seed: int
     batch: int | None
     progress: bool
+    twice: bool = False
 
 
 def prepare(

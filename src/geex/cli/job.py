@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import geex
-from geex.ask import Model
+from geex.call import Model
 from geex.cli.methods import baseline, features, method
 from geex.cli.models import Access, opened
 from geex.cli.naming import chosen, labels_in

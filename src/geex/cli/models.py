@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from geex.ask import Model
+from geex.call import Model
 from geex.errors import InputError
 
 WANTED = "wanted an ONNX file (model.onnx), an address (https://…) or package.module:callable"

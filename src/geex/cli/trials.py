@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import geex
-from geex.ask import Model
+from geex.call import Model
 from geex.cli.methods import baseline as baseline_of
 from geex.cli.methods import remade
 from geex.cli.told import rows

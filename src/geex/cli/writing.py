@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from geex.ask import Model
+from geex.call import Model
 from geex.cli.told import plain
 from geex.errors import InputError
 from geex.explanation import Explanation

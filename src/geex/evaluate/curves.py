@@ -18,9 +18,11 @@ from typing import Any, Literal
 import numpy as np
 
 from geex.arrays import Array, Stream, as_explicand, host, like, namespace, working
-from geex.ask import Asker, Model
+from geex.ask import Asker, default_batch
 from geex.baseline import Baseline, baselines
+from geex.call import Model
 from geex.checks import whole
+from geex.engine import engine
 from geex.errors import AnswerError, BaselineError, BudgetError, InputError, TargetError
 from geex.evaluate.order import attributions, element_ranks, features_of
 from geex.explanation import Explanation
@@ -220,14 +222,15 @@ def _replacement(spec: Baseline, explicand: Array, features: Features) -> Array:
 
 
 def _walked(kind: Kind, model: Model, walk: _Walk, before: Array, after: Array) -> Curve:
-    if not callable(model):
-        raise InputError(f"model is {model!r}; wanted a callable from a batch (n, *shape) to (n,) or (n, k).")
-    asker = Asker(model, walk.explicand, 1 + len(walk.counts), walk.batch)
-    output = scored(asker.rows(namespace(walk.explicand).stack([walk.explicand])), walk.score)[0, :]
-    target = chosen(walk.target, output)[0][0]
-    start = _normaliser(float(output[target]), target, walk.explicand)
-    answers = map(asker.rows, walk.images(before, after, asker.batch))
-    curve = np.concatenate([host(scored(rows, walk.score)[:, target]) for rows in answers])
+    batch = default_batch(walk.explicand) if walk.batch is None else walk.batch
+    total = 1 + len(walk.counts)
+    with engine(model).opened(batch, total) as session:
+        asker = Asker(session.desk(walk.explicand), total)
+        output = scored(asker.rows(namespace(walk.explicand).stack([walk.explicand])), walk.score)[0, :]
+        target = chosen(walk.target, output)[0][0]
+        start = _normaliser(float(output[target]), target, walk.explicand)
+        answers = map(asker.rows, walk.images(before, after, batch))
+        curve = np.concatenate([host(scored(rows, walk.score)[:, target]) for rows in answers])
     return Curve(kind, curve, walk.counts / walk.counts[-1], start, asker.asked, target)
 
 

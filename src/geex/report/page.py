@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from geex.ask import Model
+from geex.call import Model
 from geex.errors import AnswerError, InputError
 from geex.evaluate import Curve, deletion
 from geex.explanation import Explanation

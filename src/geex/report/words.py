@@ -164,6 +164,7 @@ def call(explanation: Explanation) -> str:
         "features": None if features == "geex.Elements()" else f"{features},",
         "bounds": config["bounds"] and f"{tuple(config['bounds'])},",
         "seed": f"{config['seed']},",
+        "limits": None if config.get("twice", True) else "geex.Limits(twice=False),",
     }
     lines = [f"    {name}={value}" for name, value in settings.items() if value is not None]
     return "\n".join(["import geex", "", "explanation = geex.explain(", "    model,", "    x,", *lines, ")"])

@@ -1,0 +1,126 @@
+"""The driver: a task's plans are made, asked about chunk by chunk, and estimated as the answers come."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain, islice
+
+import numpy as np
+
+from geex.arrays import Array, namespace
+from geex.ask import default_batch
+from geex.engine import Engine, Session
+from geex.errors import BudgetError, JournalError
+from geex.explanation import Explanation
+from geex.outputs import chosen, scored
+from geex.plan import Chunk, Ends, Masks, Plan
+from geex.record import Record, estimated, explained
+from geex.task import Task
+from geex.warn import little_to_explain, stopped_early, uneven_scales, unsteady_model
+
+
+def explain_tasks(asking: Engine, tasks: list[Task], masks: Masks) -> list[Explanation]:
+    """Explains tasks one after the other, with one set of masks and one progress bar."""
+    if asking.model is not None:
+        tasks = [replace(task, twice=asking.limits.twice) for task in tasks]
+    planned = [_planned(task, masks) for task in tasks]
+    total = sum(1 + len(plans) + task.twice + sum(plan.search.rows * n for plan, n in plans) for task, plans in planned)
+    explanations: list[Explanation] = []
+    batch = min(default_batch(task.explicand) if task.batch is None else task.batch for task in tasks)
+    with asking.opened(batch, total, tasks[0].progress) as session:
+        for task, plans in planned:
+            explanation = explain_task(session, task, plans)
+            if explanation is None and not explanations:
+                raise _nothing(session)
+            explanations += [] if explanation is None else [explanation]
+            if session.stopped:
+                break
+    if session.stopped:
+        path = None if session.journal is None else session.journal.path
+        stopped_early(path, sum(explanation.queries for explanation in explanations), total)
+    return explanations
+
+
+def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) -> Explanation | None:
+    """None where the run was stopped before there was anything to explain."""
+    start = time.perf_counter()
+    xp = namespace(task.explicand)
+    asker = session.asker(task)
+    points = Ends(xp.astype(xp.stack([task.explicand, *task.baselines, task.explicand]), task.dtype))
+    count = 1 + len(task.baselines)
+    ends = asker.ends(points, 0, count)
+    again = asker.ends(points, count, count + 1) if task.twice and ends is not None else None
+    if ends is None:
+        return None
+    output = scored(ends, task.score)
+    targets, several = chosen(task.target, output[0, :])
+    if getattr(task.method, "compares", True):
+        little_to_explain(output, targets)
+    parts, answers, kept = [], [], []
+    for part, (plan, draws) in enumerate(plans):
+        heard = [ends[:0, :]]
+        answered = _listen(asker.chunks(plan, draws), heard)
+        begun = list(islice(answered, 1))
+        if not begun and asker.short:
+            break
+        parts.append(estimated(task, plan, chain(begun, answered), ends, part, targets))
+        answers.append(xp.concat(heard, axis=0))
+        kept.append(replace(plan, masks=Masks(keep=0)))
+    if not parts:
+        return None
+    ends = ends[: 1 + len(parts), :]
+    task = replace(task, baselines=task.baselines[: len(parts)])
+    record = Record(task, kept, ends, answers, asker.asked, again, asker.short)
+    explanation = explained(record, parts, targets, several)
+    unsteady_model(explanation)
+    return replace(explanation, seconds=time.perf_counter() - start)
+
+
+def _planned(task: Task, masks: Masks) -> tuple[Task, list[tuple[Plan, int]]]:
+    """The task and its plans. A budget that is just enough without the second question about x goes without it."""
+    try:
+        return task, plans_of(task, masks)
+    except BudgetError:
+        if not task.twice:
+            raise
+        once = replace(task, twice=False)
+        return once, plans_of(once, masks)
+
+
+def plans_of(task: Task, masks: Masks) -> list[tuple[Plan, int]]:
+    """A plan for every baseline and how many draws of it are asked; every baseline has a seed of its own."""
+    count = len(task.baselines)
+    rows = (task.queries - 1 - count - task.twice) // count
+    plans = []
+    for part, baseline in enumerate(task.baselines):
+        search = task.method.search(task.explicand, baseline, task.features, max(rows, 0))
+        if rows < search.least:
+            raise BudgetError(
+                f"queries is {task.queries} and this method needs at least {1 + count + count * search.least}: one for "
+                f"f(x), {count} for f(x̊) and {search.least} for every baseline. Thousands are usual."
+            )
+        seed = task.seed if part == 0 else _seed_of(task.seed, part)
+        plan = Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, masks)
+        plans.append((plan, search.afford(rows)))
+        uneven_scales(task, baseline)
+    return plans
+
+
+def _seed_of(seed: int, part: int) -> int:
+    return int(np.random.SeedSequence(seed, spawn_key=(2, part)).generate_state(1, np.uint64)[0])
+
+
+def _listen(answered: Iterator[tuple[Chunk, Array]], heard: list[Array]) -> Iterator[tuple[Chunk, Array]]:
+    """Passes answers on and keeps them."""
+    for chunk, answers in answered:
+        heard.append(answers)
+        yield chunk, answers
+
+
+def _nothing(session: Session) -> BaseException:
+    if session.stopped or session.journal is None:
+        return KeyboardInterrupt()
+    return JournalError(
+        f"{session.journal.path} does not hold enough answers to what this method asks; let geex.explain(…, "
+        f"journal={str(session.journal.path)!r}) ask them."
+    )

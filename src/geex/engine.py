@@ -1,0 +1,98 @@
+"""All that stands between a run and its model, opened once: limits, workers, journal, Ctrl-C, progress."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from geex.arrays import Array
+from geex.ask import Asker
+from geex.call import Model
+from geex.checks import is_number
+from geex.errors import GeexError, InputError
+from geex.forecast import Progress
+from geex.interrupt import Interrupt
+from geex.journal import Journal
+from geex.limits import Limits, limits_of
+from geex.pool import Inline, Pool, Runner
+from geex.run.threads import threads
+from geex.task import Task
+from geex.underway import Desk
+from geex.written import written
+
+
+@dataclass(frozen=True, eq=False)
+class Engine:
+    """How a model is asked. With no model, the journal alone answers."""
+
+    model: Model | None
+    limits: Limits
+    run: Runner | None = None
+    journal: Any = None
+    price: float | None = None
+
+    @contextmanager
+    def opened(self, batch: int, total: int, progress: bool = False) -> Iterator["Session"]:
+        """A session that asks `total` rows at most, `batch` in a call."""
+        with ExitStack() as stack:
+            journal = None
+            if self.journal is not None:
+                journal = stack.enter_context(Journal(self.journal, write=self.model is not None))
+            bar = stack.enter_context(Progress(total, progress, self.price))
+            interrupt = stack.enter_context(Interrupt())
+            pool = None
+            if self.model is not None:
+                pool = stack.enter_context(closing(self._pool(self.model, batch, interrupt.stop)))
+            try:
+                yield Session(pool, journal, interrupt, bar)
+            except BaseException as error:
+                interrupt.stop.set()  # nobody waits for the next attempt of what is under way
+                if journal is not None and pool is not None and isinstance(error, GeexError):
+                    error.add_note(f"The answers so far are in {journal.path}: the same call goes on from there.")
+                raise
+
+    def _pool(self, model: Model, batch: int, stop: threading.Event) -> Pool:
+        if self.run is not None:
+            return self.run.open(model, self.limits, batch, stop)
+        if self.limits.concurrency > 1:
+            return threads(self.limits.concurrency).open(model, self.limits, batch, stop)
+        return Inline(model, self.limits, batch, stop)
+
+
+def engine(
+    model: Any, limits: Limits | None = None, run: Any = None, journal: Any = None, price: float | None = None
+) -> Engine:
+    """The engine that the arguments of `explain` describe."""
+    if not callable(model):
+        raise InputError(f"model is {model!r}; wanted a callable from a batch (n, *shape) to (n,) or (n, k).")
+    if run is not None and (isinstance(run, type) or not hasattr(run, "open")):
+        raise InputError(f"run is {run!r}; wanted geex.run.threads(n), processes(n), dask(address), or None.")
+    if price is not None and (not is_number(price) or price < 0):
+        raise InputError(f"price is {price!r}; wanted what one query costs, 0 or more, or None.")
+    return Engine(model, limits_of(model, limits), run, journal, price)
+
+
+@dataclass(frozen=True, eq=False)
+class Session:
+    """An engine that is running."""
+
+    pool: Pool | None
+    journal: Journal | None
+    interrupt: Interrupt
+    bar: Any
+
+    @property
+    def stopped(self) -> bool:
+        """Whether Ctrl-C has ended the asking."""
+        return self.interrupt.stop.is_set()
+
+    def desk(self, explicand: Array) -> Desk:
+        """Where inputs like `explicand` are asked about."""
+        return Desk(self.pool, explicand, self.bar, self.interrupt, self.journal)
+
+    def asker(self, task: Task) -> Asker:
+        """Asks for one task, which the journal remembers."""
+        if self.journal is not None and self.pool is not None:
+            self.journal.remember(*written(task))
+        return Asker(self.desk(task.explicand), task.queries)

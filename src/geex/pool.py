@@ -1,0 +1,171 @@
+"""Who answers: jobs of contiguous rows, and pools that take them.
+
+A runner (`geex.run`) describes a pool and opens it for one run. The pool here, `Inline`, is what a run has without one:
+the model is called in the caller's own thread.
+"""
+
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from geex.arrays import Array, namespace
+from geex.call import Caller, Model
+from geex.limits import Limits
+
+MINE, THEIRS, STORED = "mine", "theirs", "stored"
+
+
+class Source(Protocol):
+    """What is asked, row by row: a plan, or its ends."""
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Queries number `start` … `stop` − 1."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Rows start … stop − 1 of a source. `queries` are there where they are made on this side."""
+
+    source: Source
+    start: int
+    stop: int
+    state: str = MINE
+    queries: Array | None = None
+
+    @property
+    def size(self) -> int:
+        return self.stop - self.start
+
+    def made(self) -> Array:
+        """The queries (size, *shape), those at hand or made from the source."""
+        return self.source.rows(self.start, self.stop) if self.queries is None else self.queries
+
+    def part(self, start: int, stop: int, state: str) -> "Job":
+        """Some of the rows, in another state."""
+        queries = None
+        if self.queries is not None and state == MINE:
+            queries = self.queries[start - self.start : stop - self.start, ...]
+        return Job(self.source, start, stop, state, queries)
+
+
+class Pool(Protocol):
+    """Answers jobs. `batch`: rows of a job, None for whole chunks; `window`: how many jobs it wants under way."""
+
+    @property
+    def batch(self) -> int | None: ...
+
+    @property
+    def window(self) -> int: ...
+
+    def submit(self, job: Job) -> "Future[Any]":
+        """What the model answers to the job's queries, or its error."""
+        ...
+
+    def look(self) -> None:
+        """Raises RunError where the workers have gone."""
+        ...
+
+    def halt(self) -> None:
+        """Gives up what has not begun; what is being answered is finished."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Runner(Protocol):
+    """Opens a pool for one model."""
+
+    def open(self, model: Model, limits: Limits, batch: int, stop: threading.Event) -> Pool: ...
+
+
+class Inline:
+    """The caller's own thread."""
+
+    window = 1
+
+    def __init__(self, model: Model, limits: Limits, batch: int, stop: threading.Event) -> None:
+        self.caller = Caller(model, limits, batch, stop)
+
+    @property
+    def batch(self) -> int:
+        return self.caller.batch
+
+    def answer(self, job: Job) -> Any:
+        return self.caller(job.made())
+
+    def submit(self, job: Job) -> "Future[Any]":
+        raise NotImplementedError  # called by `answer`
+
+    def look(self) -> None: ...
+
+    def halt(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Rows that are wanted, a chunk or the ends, and how to make their queries."""
+
+    source: Source
+    start: int
+    stop: int
+    chunk: Any = None
+
+    def queries(self) -> Array:
+        return self.source.rows(self.start, self.stop) if self.chunk is None else self.chunk.queries()
+
+
+def cut(pieces: Iterable[Piece], known: list[tuple[int, int]], pool: Pool) -> Iterator[Job]:
+    """Pieces that follow each other as jobs: rows that are `known` apart, others joined and cut to the pool's batch.
+
+    The batch is looked up for every job: it may shrink on the way.
+    """
+    held: list[Array] = []
+    first = stop = 0
+    source: Any = None
+    for piece in pieces:
+        source = piece.source
+        for start, end, stored in split(piece.start, piece.stop, known):
+            if stored or pool.batch is None:
+                if held:
+                    yield Job(source, first, stop, MINE, _joined(held))
+                    held = []
+                yield Job(source, start, end, STORED if stored else MINE)
+                continue
+            queries = piece.queries()[start - piece.start : end - piece.start, ...]
+            while start < end:
+                first = first if held else start
+                stop = min(end, first + max(pool.batch, 1))
+                held.append(queries[: stop - start, ...])
+                queries, start = queries[stop - start :, ...], stop
+                if stop - first >= pool.batch:
+                    yield Job(source, first, stop, MINE, _joined(held))
+                    held = []
+    if held:
+        yield Job(source, first, stop, MINE, _joined(held))
+
+
+def split(start: int, stop: int, known: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
+    """The rows start … stop − 1 in order, told apart by whether they are in the sorted spans `known`."""
+    for first, last in known:
+        if last <= start:
+            continue
+        if first >= stop:
+            break
+        if first > start:
+            yield start, first, False
+        yield max(first, start), min(last, stop), True
+        start = last
+    if start < stop:
+        yield start, stop, False
+
+
+def _joined(blocks: list[Array]) -> Array:
+    return blocks[0] if len(blocks) == 1 else namespace(blocks[0]).concat(blocks, axis=0)

@@ -1,0 +1,72 @@
+"""What a run warns of, in the place of its caller."""
+
+import inspect
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from geex.arrays import Array, host
+from geex.errors import LittleToExplain, PartialRun, UnevenScales, UnsteadyModel
+from geex.explanation import Explanation
+from geex.task import Task
+
+LITTLE = 0.01
+UNEVEN = 1e4
+
+
+def stopped_early(journal: Path | None, queries: int, total: int) -> None:
+    way = "with journal=… the same call could go on from here"
+    if journal is not None:
+        way = f"the same call with journal={str(journal)!r} goes on from here"
+    warnings.warn(
+        f"stopped after {queries:,} of {total:,} queries: the explanation is of what is in, and {way}.",
+        PartialRun,
+        stacklevel=_frames_of_geex(),
+    )
+
+
+def unsteady_model(explanation: Explanation) -> None:
+    if explanation.unsteady:
+        warnings.warn(
+            f"the model answered x differently the second time: its scores have noise of about "
+            f"{np.max(host(explanation.noise)):.2g}. Is it in its evaluation mode, and is it one model that answers?",
+            UnsteadyModel,
+            stacklevel=_frames_of_geex(),
+        )
+
+
+def little_to_explain(output: Array, targets: list[int]) -> None:
+    ends = host(output)[:, targets]
+    difference = np.abs(ends[:1] - ends[1:].mean(axis=0))
+    little = difference <= LITTLE * np.abs(ends).max(axis=0)
+    if len(targets) == 1 and bool(little.all()):
+        warnings.warn(
+            f"f(x) = {ends[0, 0]:.4g} and f(x̊) = {ends[1:, 0].mean():.4g} hardly differ: there is little to explain, "
+            "and another baseline or target may be wanted.",
+            LittleToExplain,
+            stacklevel=_frames_of_geex(),
+        )
+
+
+def uneven_scales(task: Task, baseline: Array) -> None:
+    """A row of a table and a method that had to choose one σ for all of its columns."""
+    if len(task.explicand.shape) != 1 or getattr(task.method, "sigma", 1.0) is not None:
+        return
+    reach = np.abs(host(task.explicand - baseline))
+    reach = reach[reach > 0]
+    if reach.size and reach.max() > UNEVEN * reach.min():
+        warnings.warn(
+            f"x differs from the baseline by {reach.min():.2g} in one column and by {reach.max():.2g} in another, and "
+            "one sigma cannot suit both; standardise the columns, or take method=geex.Shapley(), which needs none.",
+            UnevenScales,
+            stacklevel=_frames_of_geex(),
+        )
+
+
+def _frames_of_geex() -> int:
+    """How many frames up a warning belongs: to the first caller that is not geex."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("geex."):
+        level, frame = level + 1, frame.f_back
+    return level - 1
