@@ -34,6 +34,9 @@ def write_file(path: Path, facts: dict[str, Any], arrays: dict[str, np.ndarray],
 def read_file(path: Path, wanted: Sequence[str]) -> tuple[dict[str, Any], dict[str, np.ndarray], Features | None]:
     """What `write_file` wrote; `wanted` are the facts and arrays that have to be there."""
     try:
+        with open(path, "rb") as file:
+            if file.read(2) != b"PK":
+                raise FileError(f"{path} is not an explanation saved by geex: it is no .npz file.")
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays_file:
             content = {name: arrays_file[name] for name in arrays_file.files}
         if str(content["format"]) != FORMAT:

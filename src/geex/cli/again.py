@@ -49,9 +49,9 @@ def beside(journal: str | os.PathLike[str]) -> Path:
     return Path(f"{os.fspath(journal)}.command.json")
 
 
-def remember(journal: str, arguments: list[str]) -> None:
+def remember(journal: str, arguments: list[str], model: str) -> None:
     """Keeps the command beside its journal."""
-    facts = {"arguments": harmless(arguments), "folder": os.getcwd()}
+    facts = {"arguments": harmless(arguments), "model": harmless([model])[0], "folder": os.getcwd()}
     beside(journal).write_text(json.dumps(facts, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
@@ -62,15 +62,16 @@ def recalled(journal: str, model: str | None, headers: list[str]) -> list[str]:
     try:
         facts = json.loads(beside(journal).read_text(encoding="utf-8"))
         arguments, folder = [str(word) for word in facts["arguments"]], str(facts["folder"])
+        place = arguments.index(facts["model"])
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(
             f"{beside(journal)} is not there or cannot be read, so the command that began {journal} is not known; say "
             "geex explain … with --journal again: what is answered is not asked again."
         ) from None
+    if model is not None:
+        arguments[place] = model
     if headers:
         arguments = _without_headers(arguments)
-    if model is not None:
-        arguments[1] = model
     if any(HIDDEN in word for word in arguments):
         raise InputError(
             f"the command that began {journal} had secrets in it, which were not kept; give them again, with --model "

@@ -96,7 +96,7 @@ def explain(
     begun = ready(job)
     method_ = how(job, begun.subject)
     if journal is not None:
-        again.remember(journal, context.obj)
+        again.remember(journal, context.obj, model)
     explanation = begun.explain(method_)
     for path in paths:
         write(explanation, path, begun.subject.picture, begun.model if curve else None, again.told(context.obj))

@@ -66,6 +66,9 @@ class Ready:
             seed=job.seed,
             batch=job.batch,
             progress=not job.quiet,
+            journal=job.journal,
+            limits=job.access.limits(self.model),
+            price=job.price,
         )
         return _named(explanation, self.labels, seen.names)
 

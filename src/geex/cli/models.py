@@ -3,12 +3,13 @@
 import importlib
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from geex.call import Model
 from geex.errors import InputError
+from geex.limits import Limits, limits_of
 
 WANTED = "wanted an ONNX file (model.onnx), an address (https://…) or package.module:callable"
 
@@ -26,6 +27,12 @@ class Access:
     concurrency: int | None = None
     attempts: int | None = None
     rate: float | None = None
+
+    def limits(self, model: Any) -> Limits | None:
+        """The model's own limits, with what the options say in their place; None where they say nothing."""
+        given = {"concurrency": self.concurrency, "attempts": self.attempts, "requests_per_second": self.rate}
+        told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        return replace(limits_of(model, None), **told) if told else None
 
 
 def opened(name: str, access: Access) -> Model:
