@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import geex
-from geex.demo.garments import garments, network
+from geex.demo.garments import DEVIATION, MEAN, garments, network
 from geex.errors import MissingPackage
 from geex.explanation import Explanation
 
@@ -23,9 +23,14 @@ def garment(path: Path, queries: int | None = None) -> tuple[Explanation, np.nda
     pictures, _, names = garments()
     picture = pictures[BOOT]
     explanation = geex.explain(
-        model, picture, method=geex.GEEX(sigma=1.0), score="softmax", queries=queries, features=geex.Pixels(channels=0)
+        model,
+        picture,
+        method=geex.Regression(of=geex.GEEX(sigma=0.5)),
+        score="softmax",
+        queries=queries,
+        features=geex.Pixels(channels=0),
     ).named(labels=names)
-    shown = np.clip(picture[0] * 0.3081 + 0.1307, 0, 1)
+    shown = np.clip(picture[0] * DEVIATION + MEAN, 0, 1)
     explanation.report(path, image=shown, model=model)
     return explanation, shown
 
