@@ -2,10 +2,13 @@
 PYTHON ?= python3.11
 RUN = .venv/bin/python
 
-.PHONY: install demo test lint bench bench-queries bench-calibration paper illustrations clean
+.PHONY: install demo docs test lint bench bench-queries bench-calibration paper illustrations clean
 
 demo: .venv/demo
 	$(RUN) -m geex.demo out/demo.png
+
+docs: .venv/docs
+	$(RUN) -m mkdocs build --strict --site-dir site
 
 test: lint
 	$(RUN) -m pytest
@@ -44,12 +47,16 @@ install: .venv/dev
 # torch is pinned and comes first; what depends on it must not replace it
 .venv/dev: pyproject.toml | .venv/bin/python
 	$(RUN) -m pip install --quiet torch==2.13.0
-	$(RUN) -m pip install --quiet --editable '.[onnx,app,lime]' --group dev
+	$(RUN) -m pip install --quiet --editable '.[onnx,app,lime,dask]' --group dev
 	$(RUN) -m pip install --quiet --no-deps captum lime
 	touch $@
 
 .venv/bench: .venv/dev
 	$(RUN) -m pip install --quiet --group bench
+	touch $@
+
+.venv/docs: pyproject.toml | .venv/bin/python
+	$(RUN) -m pip install --quiet --group docs
 	touch $@
 
 clean:

@@ -141,7 +141,7 @@ def test_runs_of_a_journal(tmp_path):
     for which, explanation in enumerate(found):
         assert geex.estimate(path, which=which).values.tobytes() == explanation.values.tobytes()
     assert geex.estimate(path).values.tobytes() == found[-1].values.tobytes()
-    with pytest.raises(errors.JournalError, match="which is 2 and .* holds 2 runs"):
+    with pytest.raises(errors.JournalError, match=r"which is 2 and .* holds 2 runs"):
         geex.estimate(path, which=2)
 
 
@@ -214,7 +214,7 @@ def test_a_truncated_file_is_refused(tmp_path, left):
     whole = path.read_bytes()
     path.write_bytes(whole[: int(left * len(whole))])
     counted = Counted()
-    with pytest.raises(errors.JournalError, match="damaged|cut short"):
+    with pytest.raises(errors.JournalError, match=r"damaged|cut short"):
         explained(counted, X, METHOD, 5000, journal=path)
     assert counted.calls == 0
     assert path.read_bytes() == whole[: int(left * len(whole))]
@@ -366,7 +366,8 @@ def counted(z):
         file.write(f"{len(z)}\\n")
     return model(z)
 
-found = geex.explain(counted, X, method=METHOD, queries=3000, batch=int(sys.argv[3]), journal=sys.argv[1], progress=False)
+batch = int(sys.argv[3])
+found = geex.explain(counted, X, method=METHOD, queries=3000, batch=batch, journal=sys.argv[1], progress=False)
 print(found.values.tobytes().hex())
 """
 

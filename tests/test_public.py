@@ -19,6 +19,7 @@ OPTIONAL = {
     "onnxruntime",
     "matplotlib",
     "distributed",
+    "cloudpickle",
     "typer",
     "PIL",
     "pyarrow",

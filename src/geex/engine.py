@@ -16,7 +16,7 @@ from geex.interrupt import Interrupt
 from geex.journal import Journal
 from geex.limits import Limits, limits_of
 from geex.pool import Inline, Pool, Runner
-from geex.run.threads import threads
+from geex.run.on_threads import threads
 from geex.task import Task
 from geex.underway import Desk
 from geex.written import written

@@ -52,7 +52,7 @@ class Knots:
         length = self.grid[axis]
         place = np.arange(length) / self.spacing
         knots = np.arange(_count(length, self.spacing))
-        return np.maximum(0.0, 1 - np.abs(place[:, None] - knots))
+        return np.asarray(np.maximum(0.0, 1 - np.abs(place[:, None] - knots)))
 
 
 def knots_for(grid: Shape, axes: tuple[int, ...]) -> Knots:

@@ -91,7 +91,7 @@ class Posterior:
         if self.dense is not None:
             return self.dense @ row
         xp, root = namespace(row), self.root
-        shared = (root @ xp.astype(row, root.dtype)) @ root  # type: ignore[operator, union-attr]
+        shared = (root @ xp.astype(row, root.dtype)) @ root  # type: ignore[union-attr]
         return self.prior.apply(row[None, :])[0, :] - xp.astype(shared, row.dtype)
 
     def _squares(self, root: Array | None) -> Array:

@@ -1,0 +1,142 @@
+"""Workers of a Dask cluster, on as many machines as it has.
+
+Dask moves tasks and starts them again where a worker died; journal, budget, order, progress and Ctrl-C stay on this
+side, as on one machine.
+"""
+
+import threading
+import warnings
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from geex.call import Model
+from geex.errors import InputError, MissingPackage, RunError
+from geex.limits import Limits
+from geex.pool import Job
+from geex.run.worker import Coming, Packed, Parcel, answer, parcel
+
+PATIENCE = 30.0  # seconds for a scheduler to answer, and for a first worker to come
+
+
+@dataclass(frozen=True, eq=False)
+class Dask:
+    """A scheduler's address, or a client of it."""
+
+    cluster: Any
+
+    def open(self, model: Model, limits: Limits, batch: int, stop: threading.Event) -> "DaskPool":
+        client, own = self._client()
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+            threads = max(1, sum(client.nthreads().values()))
+            return DaskPool(client, own, parcel(model, limits, batch, threads))
+        except TimeoutError as error:
+            if own:
+                client.close()
+            raise RunError(f"no worker came to {client.scheduler.address} within {PATIENCE:.0f} seconds.") from error
+
+    def _client(self) -> tuple[Any, bool]:
+        try:
+            import distributed
+        except ImportError as error:
+            raise MissingPackage("run=geex.run.dask(…) needs Dask: pip install 'geex[dask]'") from error
+        if isinstance(self.cluster, distributed.Client):
+            return self.cluster, False
+        connect: Any = distributed.Client
+        try:
+            return connect(self.cluster, timeout=PATIENCE, set_as_default=False), True
+        except (OSError, ValueError, TypeError) as error:
+            raise RunError(f"there is no Dask scheduler at {self.cluster!r} ({error}).") from error
+
+
+class DaskPool:
+    """A job is a chunk, whose queries the worker makes itself."""
+
+    batch = None
+
+    def __init__(self, client: Any, own: bool, parcel: Parcel) -> None:
+        self.client, self.own = client, own
+        self.packed = Packed()
+        self.halted = False
+        self.coming: set[Coming] = set()
+        self._lock = threading.Lock()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            # a task, not scattered data: the scheduler can have it made again when its worker is gone
+            self.parcel = client.submit(_the_same, parcel, key=f"geex-model-{parcel.key}")
+
+    @property
+    def window(self) -> int:
+        """Two chunks for every thread, so that none waits for its next one; workers may come and go."""
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        return 2 * max(1, sum(int(worker["nthreads"]) for worker in workers))
+
+    def submit(self, job: Job) -> "Future[Any]":
+        coming = Coming(job)
+        with self._lock:
+            self.coming.add(coming)
+        try:
+            source = self.packed(job.source)
+            coming.now = self.client.submit(answer, self.parcel, source, job.start, job.stop, pure=False)
+        except Exception as error:
+            raise RunError(self._gone(error)) from error
+        coming.now.add_done_callback(lambda now: self._back(coming, now))
+        return coming
+
+    def _back(self, coming: Coming, now: Any) -> None:
+        with self._lock:
+            self.coming.discard(coming)
+        if coming.cancelled():
+            return
+        try:
+            if now.status == "finished":
+                coming.settle(now.result())
+            elif now.status == "error":
+                coming.set_exception(self._error(now.exception()))
+            elif self.halted:
+                coming.cancel()
+            else:
+                coming.set_exception(RunError(self._gone(now.status)))
+        except BaseException as error:
+            coming.set_exception(RunError(self._gone(error)))
+        finally:
+            now.release()
+
+    def look(self) -> None:
+        if self.client.status not in ("running", "connecting"):
+            raise RunError(self._gone(self.client.status))
+
+    def _error(self, error: BaseException) -> Exception:
+        if type(error).__name__ == "KilledWorker":
+            return RunError(f"workers died again and again at the same rows ({error}). Is their memory enough?")
+        return error if isinstance(error, Exception) else RunError(str(error))
+
+    def _gone(self, reason: Any) -> str:
+        return (
+            f"the Dask cluster went away ({reason}). With journal=… the answers so far are kept: start a cluster and "
+            "make the same call again."
+        )
+
+    def halt(self) -> None:
+        self.halted = True
+        with self._lock:
+            coming = list(self.coming)
+        for one in coming:
+            one.cancel()
+
+    def close(self) -> None:
+        self.halt()
+        if self.own:
+            self.client.close()
+
+
+def _the_same(parcel: Parcel) -> Parcel:
+    return parcel
+
+
+def dask(cluster: Any) -> Dask:
+    """The workers of a Dask cluster, given by its scheduler's address or a `distributed.Client`."""
+    if cluster is None or cluster == "":
+        raise InputError(f"cluster is {cluster!r}; wanted the address of a scheduler, or a distributed.Client.")
+    return Dask(cluster)

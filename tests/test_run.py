@@ -1,0 +1,211 @@
+"""Where the model is called changes nothing: threads, processes and a real cluster, and what befalls them."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import geex
+from geex import errors
+from geex.run import worker
+from tests.helpers import explained
+from tests.test_engine import METHOD, Counted, X, model, same
+from tests.test_journal import start
+
+QUERIES = 3000
+
+
+class Slow:
+    """A model that takes its time and, where it is told to, leaves a line in a file for every call."""
+
+    def __init__(self, log, seconds=0.05):
+        self.log, self.seconds = log, seconds
+
+    def __call__(self, z):
+        with open(self.log, "a") as file:
+            file.write(f"{os.getpid()}\n")
+        time.sleep(self.seconds)
+        return model(z)
+
+
+class Shut:
+    """A model that cannot be opened elsewhere."""
+
+    def __reduce__(self):
+        return _refuse, ()
+
+    def __call__(self, z):
+        return model(z)
+
+
+def _refuse():
+    raise OSError("weights.bin is not here")
+
+
+class Fatal:
+    """A model that takes its process down with it."""
+
+    def __call__(self, z):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def broken(z):
+    if len(z) > 10:
+        raise ValueError("bad shape")
+    return model(z)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A real cluster of two processes."""
+    distributed = pytest.importorskip("distributed")
+    settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**settings, host="127.0.0.1") as cluster:
+        yield cluster
+
+
+@pytest.fixture(params=["threads", "processes", "dask"])
+def run(request):
+    if request.param == "dask":
+        return geex.run.dask(request.getfixturevalue("cluster").scheduler_address)
+    return getattr(geex.run, request.param)(2)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return explained(model, X, METHOD, QUERIES)
+
+
+def lines(path):
+    return path.read_text().split() if path.exists() else []
+
+
+def wait_for(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("method", [METHOD, geex.RISE(cells=3), geex.Shapley()], ids=str)
+def test_the_same_bytes(run, method):
+    for x in (X, X[0]) if method is METHOD else (X,):
+        weighed = model if x is X else first_row
+        same(explained(weighed, x, method, 1500, run=run), explained(weighed, x, method, 1500))
+
+
+def first_row(z):
+    return np.tanh(z.sum(axis=1))
+
+
+def test_journal_and_budget_work_as_on_one_machine(run, plain, tmp_path):
+    path = tmp_path / "run.geex"
+    explained(model, X, METHOD, 1000, run=run, journal=path)
+    counted = Counted()
+    same(explained(counted, X, METHOD, QUERIES, journal=path), plain)
+    assert counted.rows == QUERIES - 1000
+    same(explained(model, X, METHOD, QUERIES, journal=path, run=run), plain)
+
+
+def test_ctrl_c_explains_what_is_in(run, tmp_path):
+    log, path = tmp_path / "log", tmp_path / "run.geex"
+
+    def interrupt():
+        wait_for(lambda: len(lines(log)) >= 8)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.warns(errors.PartialRun):
+        part = explained(Slow(log), X, METHOD, 50000, run=run, journal=path)
+    assert part.partial
+    assert part.queries < 20000
+    again = geex.estimate(path)
+    assert again.values.tobytes() == part.values.tobytes()
+
+
+@pytest.mark.parametrize("run", ["processes", "dask"], indirect=True)
+def test_a_worker_that_is_killed_changes_nothing(run, plain, tmp_path):
+    log = tmp_path / "log"
+    killed = []
+
+    def kill():
+        wait_for(lambda: len(lines(log)) >= 4)
+        killed.append(int(lines(log)[-1]))
+        os.kill(killed[0], signal.SIGKILL)
+
+    threading.Thread(target=kill).start()
+    same(explained(Slow(log), X, METHOD, QUERIES, run=run), plain)
+    assert killed
+    assert len({*lines(log)}) >= 2
+    assert killed[0] != os.getpid()
+
+
+@pytest.mark.parametrize("run", ["processes", "dask"], indirect=True)
+def test_a_model_that_cannot_be_opened_gives_its_error(run):
+    with pytest.raises(errors.ModelRaised, match=r"could not be opened.*weights.bin is not here"):
+        explained(Shut(), X, METHOD, run=run)
+
+
+def test_an_error_of_the_model_comes_back(run):
+    with pytest.raises(errors.ModelRaised, match="bad shape"):
+        explained(broken, X, METHOD, run=run)
+
+
+def test_a_model_that_kills_its_workers_is_an_error():
+    with pytest.raises(errors.RunError, match="died 3 times"):
+        explained(Fatal(), X, METHOD, run=geex.run.processes(1))
+
+
+def test_a_model_that_cannot_be_sent():
+    with pytest.raises(errors.InputError, match="the model cannot be sent"):
+        explained(Counted(), X, METHOD, run=geex.run.processes(1))
+
+
+CLUSTER = """
+import distributed, sys, time
+
+if __name__ == "__main__":
+    cluster = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, host="127.0.0.1", protocol="tcp"
+    )
+    print(cluster.scheduler_address, flush=True)
+    sys.stdin.read() if sys.stdin else time.sleep(600)
+    time.sleep(600)
+"""
+
+
+def test_a_scheduler_that_goes_away_leaves_the_journal_good(plain, tmp_path):
+    pytest.importorskip("distributed")
+    log, path = tmp_path / "log", tmp_path / "run.geex"
+    process = start(code=CLUSTER)
+    address = process.stdout.readline().strip()
+
+    def kill():
+        wait_for(lambda: len(lines(log)) >= 4)
+        process.kill()
+
+    threading.Thread(target=kill).start()
+    with pytest.raises(errors.RunError, match="went away") as caught:
+        explained(Slow(log), X, METHOD, QUERIES, run=geex.run.dask(address), journal=path)
+    process.communicate()
+    assert any("goes on from there" in note for note in caught.value.__notes__)
+    counted = Counted()
+    same(explained(counted, X, METHOD, QUERIES, journal=path), plain)
+    assert counted.rows < QUERIES - 500
+
+
+def test_no_scheduler_no_worker(monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("geex.run.on_dask.PATIENCE", 0.5)
+    with pytest.raises(errors.RunError, match=r"no Dask scheduler at"):
+        explained(model, X, METHOD, run=geex.run.dask("127.0.0.1:1"))
+    with pytest.raises(errors.InputError, match="cluster is None"):
+        geex.run.dask(None)
+
+
+def test_workers_share_the_pace():
+    parcel = worker.parcel(model, geex.Limits(requests_per_second=8, rows_per_second=100), 10, 4)
+    assert (parcel.limits.requests_per_second, parcel.limits.rows_per_second) == (2, 25)
