@@ -2,10 +2,13 @@
 PYTHON ?= python3.11
 RUN = .venv/bin/python
 
-.PHONY: install mlserver demo test lint bench bench-queries bench-calibration paper illustrations clean
+.PHONY: install mlserver demo docs test lint bench bench-queries bench-calibration paper illustrations clean
 
 demo: .venv/demo
 	$(RUN) -m geex.demo out/demo.png
+
+docs: .venv/docs
+	$(RUN) -m mkdocs build --strict --site-dir site
 
 test: lint
 	$(RUN) -m pytest
@@ -59,6 +62,10 @@ mlserver: .venv-mlserver/ready
 
 .venv/bench: .venv/dev
 	$(RUN) -m pip install --quiet --group bench
+	touch $@
+
+.venv/docs: pyproject.toml | .venv/bin/python
+	$(RUN) -m pip install --quiet --group docs
 	touch $@
 
 clean:

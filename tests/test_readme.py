@@ -34,3 +34,5 @@ def test_the_demo_runs_and_draws(tmp_path, capsys):
     assert "Ankle boot" in text
     assert str(tmp_path / "new" / "demo.png") in text
     assert (tmp_path / "new" / "demo.png").stat().st_size > 20000
+    assert text.rstrip().endswith(str(tmp_path / "new" / "demo.html"))
+    assert "Ankle boot" in (tmp_path / "new" / "demo.html").read_text()

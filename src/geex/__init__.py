@@ -1,6 +1,6 @@
 """geex explains one decision of a model that can only be queried."""
 
-from geex import errors, evaluate, models, run
+from geex import errors, evaluate, models, plot, run
 from geex.baseline import blur, mean, per_channel
 from geex.chance import Random
 from geex.explain import estimate, explain, explain_batch
@@ -44,5 +44,6 @@ __all__ = [
     "mean",
     "models",
     "per_channel",
+    "plot",
     "run",
 ]

@@ -1,5 +1,6 @@
 """The driver: a task's plans are made, asked about chunk by chunk, and estimated as the answers come."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
@@ -42,6 +43,7 @@ def explain_tasks(asking: Engine, tasks: list[Task], masks: Masks) -> list[Expla
 
 def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) -> Explanation | None:
     """None where the run was stopped before there was anything to explain."""
+    start = time.perf_counter()
     xp = namespace(task.explicand)
     asker = session.asker(task)
     points = Ends(xp.astype(xp.stack([task.explicand, *task.baselines, task.explicand]), task.dtype))
@@ -71,7 +73,7 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     record = Record(task, kept, ends, answers, asker.asked, again, asker.short)
     explanation = explained(record, parts, targets, several)
     unsteady_model(explanation)
-    return explanation
+    return replace(explanation, seconds=time.perf_counter() - start)
 
 
 def _planned(task: Task, masks: Masks) -> tuple[Task, list[tuple[Plan, int]]]:

@@ -150,7 +150,8 @@ def estimate(
         estimated(record.task, p, stored(p, a), record.ends, i, targets)
         for i, (p, a) in enumerate(zip(plans, record.answers, strict=True))
     ]
-    return explained(record, parts, targets, several)
+    names = explanation.names if repr(features) == repr(explanation.features) else None
+    return replace(explained(record, parts, targets, several), labels=explanation.labels, names=names)
 
 
 def _check_masks(record: Record, features: Features) -> None:

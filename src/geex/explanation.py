@@ -1,8 +1,7 @@
 """What a run found: a share for every feature, how sure it is, and what the shares estimate."""
 
-import json
 import os
-import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +11,16 @@ from scipy.special import stdtrit
 
 from geex.arrays import Array, as_array, host, like, namespace
 from geex.checks import is_number
-from geex.errors import FileError, InputError
+from geex.errors import InputError
+from geex.features import Features
+from geex.saved import read_file, write_file
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from geex.call import Model
     from geex.record import Record
 
-FORMAT = "geex explanation 1"
 SHOWN = 5
 STEADY = 1e-3
 ROUNDING = 1e-5
@@ -37,6 +40,9 @@ class Explanation:
     freedom: degrees of freedom of the standard errors; infinite where they do not come from a sample.
     estimand: in words, what the values estimate and whether they add up.
     config: the settings that made it.
+    explicand, features: what was explained, to be shown; None in files of earlier versions.
+    labels, names: of the outputs and of the features, where somebody gave them (see `named`).
+    seconds: how long the queries and the estimate took.
     record: plan and answers, from which `geex.estimate` answers other questions with no query; not saved.
     partial: whether the run was stopped before it was through.
     noise: the deviation of one answer of the model, as two answers for x tell it; None where it was asked once.
@@ -55,6 +61,11 @@ class Explanation:
     freedom: float
     estimand: str
     config: dict[str, Any]
+    explicand: Array | None = field(default=None, repr=False)
+    features: Features | None = field(default=None, repr=False)
+    labels: list[str] | None = field(default=None, repr=False)
+    names: list[str] | None = field(default=None, repr=False)
+    seconds: float | None = field(default=None, repr=False)
     record: "Record | None" = field(default=None, repr=False)
     partial: bool = False
     noise: Array | float | None = None
@@ -92,7 +103,70 @@ class Explanation:
         for name in (*_ARRAYS, "noise"):
             value = getattr(self, name)
             arrays[name] = value if value is None or isinstance(value, float) else host(value)
-        return replace(self, **arrays, record=None)
+        explicand = None if self.explicand is None else host(self.explicand)
+        return replace(self, **arrays, explicand=explicand, record=None)
+
+    def named(self, labels: Sequence[str] | None = None, names: Sequence[str] | None = None) -> "Explanation":
+        """The same with names for the model's outputs (`labels`, one for each) and for the features (`names`)."""
+        size = int(np.prod(self.values.shape[1:] if isinstance(self.target, list) else self.values.shape))
+        if names is not None and len(names) != size:
+            raise InputError(f"names has {len(names)} entries and there are {size} features; wanted one for each.")
+        outputs = self.target if isinstance(self.target, list) else [self.target]
+        known = max(outputs) + 1 if self.record is None else int(self.record.ends.shape[1])
+        if labels is not None and len(labels) < known:
+            raise InputError(
+                f"labels has {len(labels)} entries and the model has {known} outputs or more; wanted one for each."
+            )
+        return replace(
+            self,
+            labels=self.labels if labels is None else [str(label) for label in labels],
+            names=self.names if names is None else [str(name) for name in names],
+        )
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        image: Any = None,
+        percentile: float = 99.5,
+        opacity: float = 0.85,
+        top: float = 0.1,
+        level: float = 0.95,
+    ) -> "Figure":
+        """A picture, as a matplotlib Figure; save it with .savefig(path). It needs no display.
+
+        kind: "signed" (what spoke for and against, over the input), "positive", "top" (the strongest share `top` of
+            the pixels), "sure" (pixels whose interval at `level` includes zero are grey), "outputs" (the five largest
+            outputs side by side), "bars", "convergence" (values and gap as queries came in). None: "signed" for
+            images, "bars" for features that have no place in one.
+        image: what to show underneath, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
+        percentile: of the absolute values, from which on colours are full.
+        opacity: of full colours.
+        """
+        from geex.plot import figure
+
+        return figure(self, kind, image, percentile, opacity, top, level)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        image: Any = None,
+        model: "Model | None" = None,
+        curves: Sequence[Any] = (),
+        title: str | None = None,
+        call: str | None = None,
+    ) -> Path:
+        """One HTML file that opens in any browser, with no network.
+
+        image: what to show, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
+        model: asks it some fifty times for the deletion curve. None: no query; `curves` of `geex.evaluate` are drawn
+            in any case.
+        title: what the page is called. call: the line that reproduces it; None: the call of geex.explain.
+        """
+        from geex.report import write
+
+        return write(self, Path(path), image, model, curves, title, call)
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """Lower and upper ends of an interval for every value, by Student's t with `freedom` degrees."""
@@ -125,43 +199,27 @@ class Explanation:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes all but the record to `path`, an .npz file with no pickle in it."""
-        path = Path(path)
         plain = self.numpy()
-        facts = {name: getattr(plain, name) for name in _FACTS}
-        facts |= {"partial": self.partial, "noise": None if plain.noise is None else np.asarray(plain.noise).tolist()}
+        facts = {name: getattr(plain, name) for name in (*_FACTS, *_OPTIONAL)}
+        facts["noise"] = None if plain.noise is None else np.asarray(plain.noise).tolist()
         arrays: dict[str, Any] = {name: np.asarray(getattr(plain, name)) for name in _ARRAYS}
-        handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with open(handle, "wb") as file:
-                np.savez_compressed(file, format=np.array(FORMAT), facts=np.array(json.dumps(facts)), **arrays)
-            os.chmod(part, 0o644)
-            os.replace(part, path)
-        except BaseException:
-            os.unlink(part)
-            raise
-        return path
+        if plain.explicand is not None:
+            arrays["explicand"] = plain.explicand
+        return write_file(Path(path), facts, arrays, self.features)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Explanation":
         """Reads what `save` wrote; the arrays are NumPy's."""
-        try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays_file:
-                content = {name: arrays_file[name] for name in arrays_file.files}
-            if str(content["format"]) != FORMAT:
-                raise FileError(f"{path} is in format {str(content['format'])!r}; this version reads {FORMAT!r}.")
-            facts = json.loads(str(content["facts"]))
-            arrays = {name: content[name] for name in _ARRAYS}
-            noise = facts.get("noise")
-            return cls(
-                **_scalars(arrays),
-                **{name: facts[name] for name in _FACTS},
-                partial=facts.get("partial", False),
-                noise=np.asarray(noise) if isinstance(noise, list) else noise,
-            )
-        except (FileError, FileNotFoundError, IsADirectoryError, PermissionError):
-            raise
-        except Exception as error:
-            raise FileError(f"{path} is not an explanation saved by geex ({type(error).__name__}: {error}).") from error
+        facts, arrays, features = read_file(Path(path), (*_FACTS, *_ARRAYS))
+        noise = facts.get("noise")
+        return cls(
+            **_scalars({name: arrays[name] for name in _ARRAYS}),
+            **{name: facts[name] for name in _FACTS},
+            **{name: facts[name] for name in _OPTIONAL if name in facts},
+            noise=np.asarray(noise) if isinstance(noise, list) else noise,
+            explicand=arrays.get("explicand"),
+            features=features,
+        )
 
     def __repr__(self) -> str:
         part = ", stopped before it was through" if self.partial else ""
@@ -219,6 +277,7 @@ def _scalars(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     return {name: float(a) if name not in fields and a.ndim == 0 else a for name, a in numbers.items()}
 
 
+_OPTIONAL = ("labels", "names", "seconds", "partial")
 _FACTS = ("target", "queries", "freedom", "estimand", "config")
 _ARRAYS = ("values", "stderr", "base_value", "output", "gap", "gap_stderr")
 

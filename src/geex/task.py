@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from geex.arrays import Array, as_array, as_explicand, like, namespace, working
-from geex.baseline import Baseline, baselines
+from geex.baseline import Baseline, baselines, said
 from geex.checks import whole
 from geex.errors import BoundsError, BudgetError, ExplicandError, InputError, MethodError
 from geex.features import Elements, Features, checked
@@ -18,12 +18,14 @@ QUERIES = 5000
 class Task:
     """The explicand and baselines in the working type, and all settings with their defaults filled in.
 
+    baseline: in the words of whoever named it, for the call that makes the same again.
     twice: whether the model is asked for x a second time.
     """
 
     explicand: Array
     dtype: Any
     baselines: list[Array]
+    baseline: str
     features: Features
     bounds: tuple[Array, Array] | None
     method: Method
@@ -63,6 +65,7 @@ def prepare(
         explicand=explicand,
         dtype=array.dtype if floating else explicand.dtype,
         baselines=absent,
+        baseline=said(baseline),
         features=features,
         bounds=_bounds(bounds, explicand, absent),
         method=method,

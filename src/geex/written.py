@@ -18,7 +18,7 @@ from geex.errors import JournalError
 from geex.task import Task
 
 ARRAYS = ("explicand", "baselines", "bounds")
-PLAIN = ("queries", "seed", "target", "twice")
+PLAIN = ("queries", "seed", "target", "twice", "baseline")
 MADE = ("method", "features", "score")
 
 
@@ -71,6 +71,7 @@ def task_of(settings: str, arrays: bytes, **given: Any) -> Task:
         seed=facts["seed"],
         target=facts["target"],
         twice=facts["twice"],
+        baseline=facts["baseline"],
         method=made["method"],
         features=made["features"],
         score=made["score"],
