@@ -14,6 +14,7 @@ from geex.checks import is_number
 from geex.errors import InputError
 from geex.features import Features
 from geex.saved import read_file, write_file
+from geex.stop import needed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 SHOWN = 5
 STEADY = 1e-3
 ROUNDING = 1e-5
+MOST = 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +84,16 @@ class Explanation:
         error, output, base = (np.asarray(host(number)) for number in (self.reach, self.output, self.base_value))
         share = np.max(error / np.maximum(np.abs(output - base), np.finfo(float).tiny))
         return needed(self.queries, float(share), tolerance) if np.isfinite(share) and share < MOST else None
+
+    def advice(self, tolerance: float = 0.05) -> str:
+        """How sure the run is of what matters most, and how many queries it takes to be surer, in a sentence."""
+        wanted = self.needed(tolerance)
+        if wanted is None:
+            return "How many queries are needed cannot be told."
+        known = f"the top tenth of features to ±{tolerance:.0%} of f(x) − f(x̊)"
+        if wanted <= self.queries:
+            return f"About {wanted:,} were needed to know {known}."
+        return f"To know {known}, ask about {wanted:,}."
 
     @property
     def unsteady(self) -> bool:
@@ -222,8 +234,8 @@ class Explanation:
         )
 
     def __repr__(self) -> str:
-        part = ", stopped before it was through" if self.partial else ""
-        asked = f"  {self.queries:,} queries{part}. {self.estimand}"
+        part = ", stopped before it was through" if self.partial else f", enough: {self.ended}" if self.ended else ""
+        asked = f"  {self.queries:,} queries{part}. {self.advice()} {self.estimand}"
         return "\n".join([self._headline(), *self._accounts(), *self._doubts(), asked])
 
     def _doubts(self) -> list[str]:

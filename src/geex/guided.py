@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from geex.arrays import Array, host, like, namespace
+from geex.arrays import Array, host, namespace
 from geex.checks import is_number, whole
 from geex.errors import MethodError
 from geex.features import Features, grid_axes

@@ -4,7 +4,9 @@ A method in legs says how many draws each of them has and what it asks. Any othe
 rule that may stop it, after 16 draws and then after half as many more each time.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,8 @@ from geex.arrays import Array, host, namespace
 from geex.ask import Asker
 from geex.methods import Estimate
 from geex.outputs import scored
-from geex.plan import Plan, seed_of
+from geex.plan import Chunk, Plan, seed_of
 from geex.record import estimated, pair_of, stored
-from geex.stop import Stop
 from geex.task import Task
 
 FIRST = 16
@@ -33,16 +34,36 @@ class Asked:
     ended: str = ""
 
 
-def in_legs(task: Task, stop: Stop | None) -> bool:
+def in_legs(task: Task) -> bool:
     """Whether what is asked depends on answers."""
-    return stop is not None or hasattr(task.method, "following")
+    return task.stop is not None or hasattr(task.method, "following")
+
+
+def ask_at_once(
+    asker: Asker, task: Task, plan: Plan, draws: int, ends: Array, part: int, targets: list[int]
+) -> Asked | None:
+    """Asks `draws` draws, and estimates while they come; None where the asking was stopped before anything came."""
+    heard = [ends[:0, :]]
+    answered = _listen(asker.chunks(plan, draws), heard)
+    begun = list(islice(answered, 1))
+    if not begun and asker.short:
+        return None
+    estimate = estimated(task, plan, chain(begun, answered), ends, part, targets)
+    return Asked(plan, namespace(ends).concat(heard, axis=0), estimate)
+
+
+def _listen(answered: Iterator[tuple[Chunk, Array]], heard: list[Array]) -> Iterator[tuple[Chunk, Array]]:
+    """Passes answers on and keeps them."""
+    for chunk, answers in answered:
+        heard.append(answers)
+        yield chunk, answers
 
 
 def ask_in_legs(
-    asker: Asker, task: Task, plan: Plan, draws: int, ends: Array, part: int, targets: list[int], stop: Stop | None
+    asker: Asker, task: Task, plan: Plan, draws: int, ends: Array, part: int, targets: list[int]
 ) -> Asked | None:
-    """Asks at most `draws` draws; None where the asking was stopped before there was anything to estimate."""
-    xp = namespace(ends)
+    """Asks at most `draws` draws; None where the asking was stopped before anything came."""
+    xp, stop = namespace(ends), task.stop
     span = _span(ends, part, targets, task)
     answers, own, number, before, seed = ends[:0, :], 0, 0, None, plan.seed
     while True:
@@ -66,7 +87,9 @@ def ask_in_legs(
             before = now
         number += 1
         if hasattr(task.method, "following"):
-            search = task.method.following(number, plan, stored(plan, answers), pair_of(ends, part), targets, task.score)
+            search = task.method.following(
+                number, plan, stored(plan, answers), pair_of(ends, part), targets, task.score
+            )
             plan, own = replace(plan, search=search, seed=seed_of(seed, LEG, number), before=(plan, own)), 0
 
 

@@ -7,7 +7,7 @@ itself an even plan: a run can stop early, go on later or be given more queries,
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
@@ -70,6 +70,11 @@ class Plan:
     def earlier(self) -> int:
         """How many draws earlier legs have asked."""
         return 0 if self.before is None else self.before[0].earlier + self.before[1]
+
+    def bare(self) -> "Plan":
+        """The same without the masks that were kept."""
+        before = None if self.before is None else (self.before[0].bare(), self.before[1])
+        return replace(self, masks=Masks(keep=0), before=before)
 
     @cached_property
     def draws_per_chunk(self) -> int:

@@ -124,6 +124,10 @@ class Fit:
         whole = xp.ones_like(self.posterior.lift.reach)[None, :]
         return xp.sqrt(self.posterior.scale * self.posterior.covering(whole)[0])
 
+    def sum_over(self, rows: Array) -> Array:
+        """The joint standard error of sums over regions, rows (r, p) of 0 and 1: (k, r)."""
+        return replace(self, rows=rows).stderr
+
     def _coefficients(self, rows: Array) -> Array:
         """Rows over features (r, p) as rows over coefficients (r, q)."""
         xp = namespace(self.posterior.mean)

@@ -1,7 +1,7 @@
 """When enough has been asked: rules that look at the estimate as it grows, and what more queries would buy.
 
-    top      the features with the largest |ξ|
-    S        their values' sum, with its joint standard error
+top      the features with the largest |ξ|
+S        their values' sum, with its joint standard error
 """
 
 from dataclasses import dataclass

@@ -6,12 +6,14 @@ from typing import Any
 from geex.arrays import Array, as_array, as_explicand, like, namespace, working
 from geex.baseline import Baseline, baselines, said
 from geex.checks import whole
+from geex.default import QUERIES, defaults
 from geex.errors import BoundsError, BudgetError, ExplicandError, InputError, MethodError
 from geex.features import Elements, Features, checked
-from geex.methods import GEEX, Method
+from geex.methods import Method
 from geex.outputs import Score, Target, check_score, checked_target
+from geex.stop import Stop, check_stop
 
-QUERIES = 5000
+PAPERS_QUERIES = 5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,7 @@ class Task:
     batch: int | None
     progress: bool
     twice: bool = False
+    stop: Stop | None = None
 
 
 def prepare(
@@ -50,16 +53,23 @@ def prepare(
     seed: int,
     batch: int | None,
     progress: bool,
+    stop: Stop | None = None,
 ) -> Task:
     """A task out of the arguments of `explain`."""
     array = as_explicand(x)
     explicand = working(array)
     floating = namespace(array).isdtype(array.dtype, "real floating")
-    features = checked(Elements() if features is None else features, tuple(explicand.shape))
-    method = GEEX() if method is None else method
+    features = None if features is None else checked(features, tuple(explicand.shape))
+    if method is None:
+        usual = defaults(tuple(explicand.shape), features)
+        features, method = usual.features, usual.method
+        score = usual.score if score is None else score
+        queries = QUERIES if queries is None else queries
+    features = Elements() if features is None else features
     if isinstance(method, type) or not hasattr(method, "search"):
         raise MethodError(f"method is {method!r}; wanted a method such as geex.GEEX().")
     check_score(score)
+    check_stop(stop)
     absent = _baselines(baseline, explicand, features, method)
     return Task(
         explicand=explicand,
@@ -71,10 +81,11 @@ def prepare(
         method=method,
         target=checked_target(target),
         score=score,
-        queries=QUERIES if queries is None else whole("queries", queries, 1, BudgetError),
+        queries=PAPERS_QUERIES if queries is None else whole("queries", queries, 1, BudgetError),
         seed=whole("seed", seed, 0, InputError),
         batch=None if batch is None else whole("batch", batch, 1, BudgetError),
         progress=progress,
+        stop=stop,
     )
 
 

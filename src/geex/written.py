@@ -19,7 +19,7 @@ from geex.task import Task
 
 ARRAYS = ("explicand", "baselines", "bounds")
 PLAIN = ("queries", "seed", "target", "twice", "baseline")
-MADE = ("method", "features", "score")
+MADE = ("method", "features", "score", "stop")
 
 
 class Unknown:
@@ -75,6 +75,7 @@ def task_of(settings: str, arrays: bytes, **given: Any) -> Task:
         method=made["method"],
         features=made["features"],
         score=made["score"],
+        stop=made["stop"],
     )
     return replace(task, target=given["target"]) if given.get("target") is not None else task
 

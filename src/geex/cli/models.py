@@ -50,9 +50,9 @@ def opened(name: str, access: Access) -> Model:
 
 
 def _onnx(path: str, access: Access) -> Model:
-    from geex.demo.garments import Graph
+    from geex import models
 
-    return Graph(Path(path).read_bytes())
+    return models.onnx(path)
 
 
 def _http(url: str, access: Access) -> Model:
