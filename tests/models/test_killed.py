@@ -30,7 +30,7 @@ def test_twenty_times_killed(tmp_path):
     rng = np.random.default_rng(20)
     with FaultServer(share=0.0) as server:
         whole = explained(server.url)
-    with FaultServer(seed=5, share=0.05, service_seconds=0.02, concurrency=AT_A_TIME) as server:
+    with FaultServer(seed=5, share=0.05, service_seconds=0.04, concurrency=AT_A_TIME) as server:
         for _ in range(KILLS):
             seen = server.bodies.total()
             process = started(server.url, tmp_path / "run.geex")
