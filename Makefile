@@ -50,7 +50,7 @@ mlserver: .venv-mlserver/ready
 # torch is pinned and comes first; what depends on it must not replace it
 .venv/dev: pyproject.toml | .venv/bin/python
 	$(RUN) -m pip install --quiet torch==2.13.0
-	$(RUN) -m pip install --quiet --editable '.[onnx,http,app,lime,dask]' --group dev
+	$(RUN) -m pip install --quiet --editable '.[onnx,http,sklearn,app,lime,dask]' --group dev
 	$(RUN) -m pip install --quiet --no-deps captum lime
 	touch $@
 

@@ -47,14 +47,18 @@ class Request:
             self.connection.recv(1, socket.MSG_PEEK)
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # connections that wait to be taken, and are not turned away
+
+
 class Loopback:
     """A server on a free port of 127.0.0.1, for as long as it is entered; `respond` maps a Request to a Reply."""
 
     def __init__(self, respond, certificate=None):
         self.requests = []
         self.connections = set()
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler(respond))
-        self.server.daemon_threads = True
+        self.server = _Server(("127.0.0.1", 0), self._handler(respond))
         self.address = f"127.0.0.1:{self.server.server_port}"
         self.url = f"{'https' if certificate else 'http'}://{self.address}"
         if certificate:

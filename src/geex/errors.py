@@ -12,6 +12,7 @@ GeexError
 ├── ModelError(RuntimeError)      what the model did
 │   ├── ModelRaised               it raised; its own error is the cause
 │   │   └── Refused               a service refused the request, and would refuse it again
+│   │       └── TooLarge(MemoryError)   it would take fewer rows
 │   ├── AnswerError               it answered something that cannot be used
 │   └── TransientError            it failed in a way that may be over at the next attempt
 ├── FileError(ValueError)         a saved explanation that cannot be read
@@ -81,6 +82,10 @@ class Refused(ModelRaised):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.status)
+
+
+class TooLarge(Refused, MemoryError):
+    """A request is too large for a service, which may take its halves: the engine asks them, as for lack of memory."""
 
 
 class AnswerError(ModelError):

@@ -1,5 +1,6 @@
 """Models behind HTTP: what is sent, what is read, and the name of every failure, on a server on loopback."""
 
+import inspect
 import json
 import math
 import multiprocessing
@@ -236,6 +237,37 @@ def test_what_would_be_refused_again(status):
         assert caught.value.status == status
         assert pickle.loads(pickle.dumps(caught.value)).status == status
     assert len(server.requests) == 1
+
+
+def few(request):
+    """A service that takes three rows at a time and no more."""
+    rows = heard(request)
+    return said([sum(row) for row in rows]) if len(rows) <= 3 else Reply(b"too large", 413)
+
+
+def test_a_request_that_is_too_large_counts_as_lack_of_memory(monkeypatch):
+    with Loopback(few) as server:
+        model = http(server.url, protocol="json")
+        with pytest.raises(MemoryError, match="answered 413: too large") as caught:
+            model(ROWS)
+        assert isinstance(caught.value, Refused)
+        assert pickle.loads(pickle.dumps(caught.value)).status == 413
+        monkeypatch.setattr("geex.models.service.LARGEST", 100)
+        asked = len(server.requests)
+        with pytest.raises(geex.errors.TooLarge, match="ask fewer"):
+            model(ROWS)
+        assert len(server.requests) == asked
+        assert model(ROWS[:1]).shape == (1,)  # one row is as small as it gets
+
+
+@pytest.mark.skipif("limits" not in inspect.signature(geex.explain).parameters, reason="explain does not halve yet")
+def test_a_request_that_is_too_large_is_asked_in_halves():
+    settings = {"queries": 200, "method": geex.GEEX(sigma=0.5), "progress": False}
+    with Loopback(few) as server:
+        model = http(server.url, protocol="json", limits=geex.Limits(concurrency=2))
+        found = geex.explain(model, ROWS[0], **settings)
+    here = geex.explain(lambda z: np.array([sum(row.tolist()) for row in z]), ROWS[0], **settings)
+    assert np.array_equal(found.values, here.values)
 
 
 def test_only_the_start_of_a_long_body_is_told():

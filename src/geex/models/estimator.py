@@ -66,7 +66,7 @@ class Sklearn:
             from pandas import DataFrame
         except ImportError:
             raise MissingPackage(
-                "the estimator was fitted with column names, which needs pandas to give them"
+                "the estimator was fitted with column names, and pandas gives them: pip install 'geex[sklearn]'"
             ) from None
         return DataFrame(rows, columns=names)
 

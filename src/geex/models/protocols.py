@@ -44,7 +44,7 @@ class V2:
     output: str | None = None
     datatype: str | None = None
     binary: bool = False
-    single: bool = field(default=False, init=False)
+    single: bool = field(default=False, init=False, repr=False)
 
     def address(self, url: str) -> str:
         """The model's own address, …/v2/models/NAME, or its /infer, as the latter."""

@@ -2,6 +2,7 @@
 
     TransientError   no answer, or none that can be used: timeout, reset, 408, 425, 429, 5xx, a body that is cut off, no
                      JSON, of the wrong length, or with NaN in it. The engine asks again.
+    TooLarge         413, or a request of more than 64 MB. The engine asks for the halves.
     Refused          any other status, or a request that cannot be made: it would be refused again.
 
 Nothing is retried here, and nothing waits. Messages hold no header, and of the address neither user nor query.
@@ -19,7 +20,7 @@ import numpy as np
 
 from geex.arrays import Array
 from geex.checks import positive
-from geex.errors import InputError, Refused, TransientError
+from geex.errors import InputError, Refused, TooLarge, TransientError
 from geex.limits import Limits
 from geex.models.client import Reply, library, send
 from geex.models.protocols import DATATYPES, V2, Json, Malformed
@@ -28,6 +29,7 @@ from geex.models.secrets import Address, Env, Secret, scrubbed
 LIMITS = Limits(concurrency=8, rows=64, attempts=8)
 TIMEOUT = 30.0
 AGAIN = {408, 425, 429}
+LARGEST = 64 * 2**20
 SHOWN = 300
 READ = 2**16
 
@@ -41,7 +43,7 @@ class Http:
     headers: tuple[tuple[str, Secret | Env], ...] = ()
     timeout: float = TIMEOUT
     labels: tuple[Any, ...] | None = None
-    limits: Limits = LIMITS
+    limits: Limits = field(default=LIMITS, repr=False)
     verify: bool | str = field(default=True, repr=False)
 
     def __call__(self, queries: Array | list[Any]) -> Any:
@@ -71,6 +73,9 @@ class Http:
     def _sent(self, queries: Any, headers: dict[str, str], secrets: list[str]) -> Reply:
         httpx = library()
         body = self.protocol.request(queries)
+        if len(body.content) > LARGEST and len(queries) > 1:
+            size = f"{len(queries)} rows are {len(body.content) / 2**20:.0f} MB as a request"
+            raise TooLarge(f"{size}, and {LARGEST / 2**20:.0f} MB are the most; ask fewer at a time.")
         try:
             return send(self.address, body, headers, self.timeout, self.verify)
         except httpx.TimeoutException:
@@ -92,9 +97,8 @@ class Http:
             hint = f" It sends to {Address(where)}: give that address, if it is right."
         elif reply.status in (401, 403):
             hint = ' Give a token with headers={"Authorization": geex.models.env("NAME", "Bearer {}")}.'
-        elif reply.status == 413:
-            hint = " Fewer rows at a time: limits=geex.Limits(rows=…)."
-        return Refused(f"{said}{hint}", reply.status)
+        kind = TooLarge if reply.status == 413 else Refused
+        return kind(f"{said}{hint}", reply.status)
 
 
 def http(

@@ -100,7 +100,7 @@ class Cells:
         try:
             from pandas import DataFrame
         except ImportError:
-            raise MissingPackage("a row with names needs pandas: pip install pandas") from None
+            raise MissingPackage("a row with names needs pandas: pip install 'geex[sklearn]'") from None
         columns = zip(self.names, self.values, self.absent, strict=True)
         return DataFrame(
             {
