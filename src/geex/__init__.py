@@ -1,6 +1,6 @@
 """geex explains one decision of a model that can only be queried."""
 
-from geex import errors, evaluate, plot, run
+from geex import errors, evaluate, models, plot, run
 from geex.baseline import blur, mean, per_channel
 from geex.chance import Random
 from geex.explain import estimate, explain, explain_batch
@@ -42,6 +42,7 @@ __all__ = [
     "explain",
     "explain_batch",
     "mean",
+    "models",
     "per_channel",
     "plot",
     "run",

@@ -11,6 +11,7 @@ GeexError
 ├── MethodError(ValueError)       a method's own settings
 ├── ModelError(RuntimeError)      what the model did
 │   ├── ModelRaised               it raised; its own error is the cause
+│   │   └── Refused               a service refused the request, and would refuse it again
 │   ├── AnswerError               it answered something that cannot be used
 │   └── TransientError            it failed in a way that may be over at the next attempt
 ├── FileError(ValueError)         a saved explanation that cannot be read
@@ -69,6 +70,17 @@ class ModelError(GeexError, RuntimeError):
 
 class ModelRaised(ModelError):
     """The model raised an error of its own, which is this one's cause."""
+
+
+class Refused(ModelRaised):
+    """A service refused the request and would refuse it again. `status` is its HTTP status, where it sent one."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.status)
 
 
 class AnswerError(ModelError):
