@@ -8,7 +8,7 @@ demo: .venv/demo
 	$(RUN) -m geex.demo out/demo.png
 
 docs: .venv/docs
-	$(RUN) -m mkdocs build --strict --site-dir site
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --site-dir site
 
 test: lint
 	$(RUN) -m pytest
@@ -50,7 +50,7 @@ mlserver: .venv-mlserver/ready
 # torch is pinned and comes first; what depends on it must not replace it
 .venv/dev: pyproject.toml | .venv/bin/python
 	$(RUN) -m pip install --quiet torch==2.13.0
-	$(RUN) -m pip install --quiet --editable '.[onnx,http,sklearn,app,lime,dask]' --group dev
+	$(RUN) -m pip install --quiet --editable '.[onnx,http,sklearn,app,lime,dask]' --group dev --group docs
 	$(RUN) -m pip install --quiet --no-deps captum lime
 	touch $@
 

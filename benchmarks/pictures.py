@@ -5,6 +5,7 @@ All from the embedded network, so that everyone can make them again. The report 
 """
 
 import base64
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -19,7 +20,7 @@ from geex.plot.tint import SHOWS, Look, tinted
 from geex.scene import scene
 
 MEANING = {"signed": "for and against", "positive": "for", "top": "strongest tenth", "sure": "grey: may be chance"}
-WINDOW = (1150, 760)
+WINDOW = (1150, 870)
 
 
 def main(folder: Path) -> None:
@@ -39,7 +40,7 @@ def main(folder: Path) -> None:
 def kinds(explanation: geex.Explanation, shown: np.ndarray) -> Figure:
     """One explanation in every way of showing it."""
     seen = scene(explanation, shown)
-    figure = Figure(figsize=(12.5, 3.0), layout="constrained")
+    figure = Figure(figsize=(12.5, 3.3), layout="constrained")
     axes = figure.subplots(1, 1 + len(SHOWS))
     axes[0].imshow(seen.picture)
     axes[0].set_title("input")
@@ -58,7 +59,8 @@ def photograph(page: Path, picture: Path) -> None:
     options = webdriver.ChromeOptions()
     for flag in ("--headless=new", "--no-sandbox", "--disable-background-networking", "--hide-scrollbars"):
         options.add_argument(flag)
-    driver = webdriver.Chrome(options=options)
+    options.binary_location = shutil.which("chromium") or ""
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
     try:
         width, height = WINDOW
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}

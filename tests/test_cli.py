@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from importlib.resources import files
@@ -301,6 +302,53 @@ def test_the_centre_is_cut_out_unless_squeezed(here, capsys):
     assert squeezed.min() < 0.1
 
 
+# models of other kinds
+
+
+def test_estimators_and_modules_are_taken_as_they_are(here, capsys):
+    pytest.importorskip("sklearn")
+    pytest.importorskip("torch")
+    (here.path / "trained.py").write_text(
+        "import numpy as np, torch\n"
+        "from sklearn.linear_model import LogisticRegression\n"
+        "rows = np.random.default_rng(0).normal(size=(50, 3))\n"
+        "estimator = LogisticRegression().fit(rows, np.where(rows[:, 0] > 0, 'good', 'bad'))\n"
+        "module = torch.nn.Linear(3, 2)\n"
+    )
+    result = geex_(capsys, "explain", "trained:estimator", "rows.csv", "--drop", "kind", "-t", "good", "--json")
+    told = json.loads(result.out)
+    assert told["label"] == "good"
+    assert told["largest"][0]["feature"] == "pay"
+    assert geex_(capsys, "explain", "trained:module", "rows.csv", "--drop", "kind").code == 0
+
+
+def test_a_model_behind_an_address(here, capsys, monkeypatch):
+    pytest.importorskip("httpx")
+    from tests.servers import Loopback, Reply
+
+    def service(request):
+        if request.headers.get("Authorization") != "Bearer abc":
+            return Reply(b"who are you?", status=401)
+        rows = np.array(json.loads(request.body)["instances"])
+        return Reply(json.dumps({"found": [{"score": float(row @ [2, -1, 0])} for row in rows]}).encode())
+
+    monkeypatch.setenv("SERVICE_TOKEN", "Bearer abc")
+    with Loopback(service) as server:
+        words = ["explain", f"{server.url}/score?key=topsecret", "rows.csv", "--row", 1, "--drop", "kind", "-q", 101]
+        words += ["--request", '{"instances": "{rows}"}', "--response", "found.*.score", "--concurrency", 2]
+        result = geex_(capsys, *words, "--header", "Authorization: env:SERVICE_TOKEN", "-o", "a.html", "--json")
+        assert result.code == 0, result
+        found = {entry["feature"]: entry["value"] for entry in json.loads(result.out)["largest"]}
+        assert found["pay"] == pytest.approx(2 * (4 - 5.5 / 3), abs=1e-5)
+        report = (here.path / "a.html").read_text()
+        assert "abc" not in report
+        assert "topsecret" not in report
+        assert "Authorization: env:SERVICE_TOKEN" in report
+        refused(geex_(capsys, *words, "--header", "Authorization: wrong"), "401", code=1)
+        refused(geex_(capsys, *words, "--header", "Authorization"), "no colon")
+        refused(geex_(capsys, *words[:-4], "--request", "{rows}"), "--request is no JSON")
+
+
 # mistakes
 
 
@@ -383,7 +431,10 @@ def test_missing_extras_say_what_to_install(here, capsys, monkeypatch):
     drawn = geex_(capsys, "explain", here.photo, "photo.png", "-q", 60, "-o", "a.png")
     refused(drawn, "pip install 'geex[app]'", code=1)
     without("onnxruntime")
-    refused(geex_(capsys, "explain", FASHION, "photo.png"), "pip install 'geex[onnx]'", code=1)
+    shutil.copy(FASHION, "new.onnx")  # an open graph stays open
+    refused(geex_(capsys, "explain", "new.onnx", "photo.png"), "pip install 'geex[onnx]'", code=1)
+    without("httpx")
+    refused(geex_(capsys, "explain", "http://127.0.0.1:9/", "photo.png"), "pip install 'geex[http]'", code=1)
     without("PIL")
     refused(geex_(capsys, "explain", here.photo, "photo.png"), "pip install 'geex[app]'", code=1)
     without("efficientnet_lite_pytorch")

@@ -9,6 +9,7 @@ import pytest
 
 import geex
 from geex.errors import InputError, MissingPackage
+from geex.guided import Guided
 from geex.scene import scene
 from tests.helpers import explained
 
@@ -166,7 +167,7 @@ def test_curves_are_drawn_from_f_of_x_on():
     assert f"{deletion.aopc:.3f}" in figure.axes[0].get_legend().get_texts()[0].get_text()
 
 
-@pytest.mark.parametrize("method", [geex.GEEX(0.5), geex.Presence(), geex.Regression(), geex.GE(0.5)])
+@pytest.mark.parametrize("method", [geex.GEEX(0.5), geex.Presence(), geex.Regression(), geex.GE(0.5), Guided()])
 def test_convergence_ends_at_the_explanation(method):
     explanation = explained(weighed, FIRST, method, 600, target=0, features=geex.Pixels(channels=0))
     figure = explanation.plot("convergence")

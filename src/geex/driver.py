@@ -2,6 +2,8 @@
 
 import time
 from dataclasses import replace
+from math import prod
+from typing import Any
 
 from geex.arrays import namespace
 from geex.ask import default_batch
@@ -31,7 +33,7 @@ def explain_tasks(asking: Engine, tasks: list[Task], masks: Masks) -> list[Expla
             explanation = explain_task(session, task, plans)
             if explanation is None and not explanations:
                 raise _nothing(session)
-            explanations += [] if explanation is None else [explanation]
+            explanations += [] if explanation is None else [_named(explanation, asking.model)]
             if session.stopped:
                 break
     if session.stopped:
@@ -80,6 +82,18 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     explanation = explained(record, [found.estimate for found in asked], targets, several)
     unsteady_model(explanation)
     return replace(explanation, seconds=time.perf_counter() - start)
+
+
+def _named(explanation: Explanation, model: Any) -> Explanation:
+    """With the names that the model has for its outputs and features, where there are as many."""
+    labels, names, record = getattr(model, "labels", None), getattr(model, "names", None), explanation.record
+    assert record is not None
+    outputs = int(scored(record.ends[:1, :], record.task.score).shape[1])
+    features = prod(record.task.features.shape(tuple(record.task.explicand.shape)))
+    return explanation.named(
+        labels if isinstance(labels, list | tuple) and len(labels) == outputs else None,
+        names if isinstance(names, list | tuple) and len(names) == features else None,
+    )
 
 
 def _planned(task: Task, masks: Masks) -> tuple[Task, list[tuple[Plan, int]]]:

@@ -112,7 +112,7 @@ class Explanation:
     def numpy(self) -> "Explanation":
         """The same with NumPy arrays, whatever library and device made it."""
         arrays: dict[str, Any] = {}
-        for name in (*_ARRAYS, "noise"):
+        for name in (*_ARRAYS, "noise", "reach"):
             value = getattr(self, name)
             arrays[name] = value if value is None or isinstance(value, float) else host(value)
         explicand = None if self.explicand is None else host(self.explicand)
@@ -213,7 +213,9 @@ class Explanation:
         """Writes all but the record to `path`, an .npz file with no pickle in it."""
         plain = self.numpy()
         facts = {name: getattr(plain, name) for name in (*_FACTS, *_OPTIONAL)}
-        facts["noise"] = None if plain.noise is None else np.asarray(plain.noise).tolist()
+        for name in ("noise", "reach"):
+            number = getattr(plain, name)
+            facts[name] = None if number is None else np.asarray(number).tolist()
         arrays: dict[str, Any] = {name: np.asarray(getattr(plain, name)) for name in _ARRAYS}
         if plain.explicand is not None:
             arrays["explicand"] = plain.explicand
@@ -223,12 +225,12 @@ class Explanation:
     def load(cls, path: str | os.PathLike[str]) -> "Explanation":
         """Reads what `save` wrote; the arrays are NumPy's."""
         facts, arrays, features = read_file(Path(path), (*_FACTS, *_ARRAYS))
-        noise = facts.get("noise")
+        numbers = {name: facts.get(name) for name in ("noise", "reach")}
         return cls(
             **_scalars({name: arrays[name] for name in _ARRAYS}),
             **{name: facts[name] for name in _FACTS},
             **{name: facts[name] for name in _OPTIONAL if name in facts},
-            noise=np.asarray(noise) if isinstance(noise, list) else noise,
+            **{name: np.asarray(number) if isinstance(number, list) else number for name, number in numbers.items()},
             explicand=arrays.get("explicand"),
             features=features,
         )

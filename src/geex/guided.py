@@ -61,7 +61,7 @@ class Guided:
 
     def leg(self, number: int) -> int:
         """How many draws leg `number` has."""
-        size = self.first * 2 ** max(0, number // 2 - 1)
+        size = self.first << max(0, number // 2 - 1)
         coarse = max(2, round(self.explore * size))
         return max(2, size - coarse) if number % 2 else coarse
 

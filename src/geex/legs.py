@@ -98,7 +98,7 @@ def _size(method: Any, plan: Plan, number: int, done: int) -> int:
     if hasattr(method, "leg"):
         return int(method.leg(number))
     search, couple = plan.search, 2 * plan.search.block
-    total = max(FIRST, -(-search.least // search.rows))
+    total = float(max(FIRST, -(-search.least // search.rows)))
     while search.afford(couple * -(-round(total) // couple) * search.rows) <= done:
         total = GROWTH * total
     return search.afford(couple * -(-round(total) // couple) * search.rows) - done

@@ -22,8 +22,8 @@ class Record:
     """Everything that was asked and answered: enough to estimate again without the model.
 
     ends (1 + baselines, k) are the answers for x and the baselines, answers[b] (rows, k) those of plans[b]; again
-    (1, k) is the second answer for x, where it was asked for. partial: whether it was stopped before it was through. ended: the
-    reason of the rule that ended it.
+    (1, k) is the second answer for x, where it was asked for. partial: whether it was stopped before it was through;
+    ended: why a rule ended it.
     """
 
     task: Task

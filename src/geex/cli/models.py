@@ -1,12 +1,14 @@
 """MODEL on the command line: an ONNX file, an address, or package.module:callable."""
 
 import importlib
+import json
 import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from geex import models
 from geex.call import Model
 from geex.errors import InputError
 from geex.limits import Limits, limits_of
@@ -42,22 +44,14 @@ def opened(name: str, access: Access) -> Model:
     if name.lower().endswith(".onnx"):
         if not Path(name).is_file():
             raise InputError(f"{name}: there is no such file; {WANTED}.")
-        return _onnx(name, access)
+        return models.onnx(name, input=access.input, output=access.output)
     module, mark, attribute = name.partition(":")
     if mark and module and attribute:
         return _imported(module, attribute)
     raise InputError(f"MODEL is {name!r}; {WANTED}.")
 
 
-def _onnx(path: str, access: Access) -> Model:
-    from geex import models
-
-    return models.onnx(path)
-
-
 def _http(url: str, access: Access) -> Model:
-    from geex import models
-
     settings: dict[str, Any] = {} if access.input is None else {"input": access.input}
     return models.http(
         url,
@@ -71,8 +65,6 @@ def _http(url: str, access: Access) -> Model:
 
 
 def _json(option: str, text: str) -> Any:
-    import json
-
     try:
         return json.loads(text)
     except ValueError as error:
@@ -81,8 +73,6 @@ def _json(option: str, text: str) -> Any:
 
 def _header(text: str) -> tuple[str, Any]:
     """ "Name: value", or "Name: env:VARIABLE", which stays out of the shell's history."""
-    from geex import models
-
     name, mark, value = text.partition(":")
     if not mark or not name.strip():
         raise InputError("a --header has no colon in it; wanted 'Name: value' or 'Name: env:VARIABLE'.")
@@ -110,12 +100,8 @@ def _imported(module: str, attribute: str) -> Model:
 def adapted(found: Any, name: str) -> Model:
     """An object as a model."""
     if hasattr(found, "parameters") and hasattr(found, "state_dict"):
-        from geex import models
-
         return models.torch(found)
     if hasattr(found, "predict") and not callable(found):
-        from geex import models
-
         return models.sklearn(found)
     if not callable(found):
         raise InputError(f"{name} is a {type(found).__name__}; wanted a callable from (n, *shape) to (n,) or (n, k).")

@@ -9,6 +9,7 @@ from geex.checks import whole
 from geex.errors import InputError
 from geex.explain import estimate
 from geex.explanation import Explanation
+from geex.plan import Plan
 from geex.plot.bars import name
 from geex.plot.canvas import bare, empty, panels_of, plain
 from geex.scene import Output, Scene, scene
@@ -48,11 +49,21 @@ def prefixes(explanation: Explanation, count: int) -> list[Explanation]:
     least = max([LEAST, *(plan.search.least for plan in record.plans)])
     steps = []
     for size in np.unique(np.geomspace(min(least, rows), rows, count).astype(int))[:-1]:
-        draws = [plan.search.afford(int(size)) * plan.search.rows for plan in record.plans]
-        answers = [answered[:n, ...] for answered, n in zip(record.answers, draws, strict=True)]
-        asked = int(record.ends.shape[0]) + sum(draws)
-        steps.append(estimate(replace(explanation, record=replace(record, answers=answers, asked=asked))))
+        draws = [plan.search.afford(int(size)) for plan in record.plans]
+        plans = [_leg(plan, n) for plan, n in zip(record.plans, draws, strict=True)]
+        counts = [plan.search.rows * n for plan, n in zip(plans, draws, strict=True)]
+        answers = [answered[:n, ...] for answered, n in zip(record.answers, counts, strict=True)]
+        asked = int(record.ends.shape[0]) + sum(counts)
+        part = replace(record, plans=plans, answers=answers, asked=asked)
+        steps.append(estimate(replace(explanation, record=part)))
     return [*steps, explanation]
+
+
+def _leg(plan: Plan, draws: int) -> Plan:
+    """The plan of the leg that draw number `draws` was asked in."""
+    while plan.before is not None and draws <= plan.earlier:
+        plan = plan.before[0]
+    return plan
 
 
 def _values(axis: Any, queries: list[int], seen: list[Scene], chosen: np.ndarray, level: float) -> None:

@@ -212,6 +212,8 @@ async function start() {
   });
   if (data.width) {
     const picture = find("picture");
+    find("input").src = document.querySelector("#frame img").src; // once in the file, twice on the page
+    find("input").hidden = false;
     picture.addEventListener("pointermove", point);
     picture.addEventListener("pointerdown", point);
     picture.addEventListener("keydown", press);
