@@ -82,11 +82,23 @@ def test_a_photo_becomes_every_kind_of_file(here, capsys):
     names = ["a.html", "a.png", "a.svg", "a.npz", "a.json"]
     outputs = [word for name in names for word in ("-o", name)]
     result = geex_(
-        capsys, "explain", here.photo, "photo.png", "-q", 301, "-t", "left part", "--labels", "labels.txt", *outputs
+        capsys,
+        "explain",
+        here.photo,
+        "photo.png",
+        "-q",
+        301,
+        "-m",
+        "GEEX(sigma=0.3)",
+        "--labels",
+        "labels.txt",
+        "-t",
+        "left part",
+        *outputs,
     )
     assert result.code == 0, result
     assert all((here.path / name).stat().st_size > 500 for name in names)
-    for line in ("left part: ", "301 queries", "GEEX()", "seed 0", "wrote a.html"):
+    for line in ("left part: ", "301 queries", "GEEX(sigma=0.3)", "seed 0", "wrote a.html"):
         assert line in result.out
     saved = geex.Explanation.load("a.npz")
     assert saved.values.shape == (20, 30)

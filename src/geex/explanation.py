@@ -13,7 +13,7 @@ from geex.arrays import Array, as_array, host, like, namespace
 from geex.checks import is_number
 from geex.errors import InputError
 from geex.features import Features
-from geex.saved import read_file, write_file
+from geex.saved import read_file, scalars, write_file
 from geex.stop import needed
 
 if TYPE_CHECKING:
@@ -225,15 +225,12 @@ class Explanation:
     def load(cls, path: str | os.PathLike[str]) -> "Explanation":
         """Reads what `save` wrote; the arrays are NumPy's."""
         facts, arrays, features = read_file(Path(path), (*_FACTS, *_ARRAYS))
-        numbers = {name: facts.get(name) for name in ("noise", "reach")}
-        return cls(
-            **_scalars({name: arrays[name] for name in _ARRAYS}),
-            **{name: facts[name] for name in _FACTS},
-            **{name: facts[name] for name in _OPTIONAL if name in facts},
-            **{name: np.asarray(number) if isinstance(number, list) else number for name, number in numbers.items()},
-            explicand=arrays.get("explicand"),
-            features=features,
-        )
+        known: dict[str, Any] = {name: facts[name] for name in (*_FACTS, *_OPTIONAL) if name in facts}
+        for name in ("noise", "reach"):
+            number = facts.get(name)
+            known[name] = np.asarray(number) if isinstance(number, list) else number
+        numbers = scalars({name: arrays[name] for name in _ARRAYS})
+        return cls(**numbers, **known, explicand=arrays.get("explicand"), features=features)
 
     def __repr__(self) -> str:
         part = ", stopped before it was through" if self.partial else f", enough: {self.ended}" if self.ended else ""
@@ -282,13 +279,6 @@ class Region:
     low: Array | float
     high: Array | float
     share: Array | float
-
-
-def _scalars(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """What is one number for one target as a float."""
-    numbers = {name: np.asarray(array, dtype=np.float64) for name, array in arrays.items()}
-    fields = ("values", "stderr")
-    return {name: float(a) if name not in fields and a.ndim == 0 else a for name, a in numbers.items()}
 
 
 _OPTIONAL = ("labels", "names", "seconds", "partial")
