@@ -86,7 +86,7 @@ def test_a_photo_becomes_every_kind_of_file(here, capsys):
     )
     assert result.code == 0, result
     assert all((here.path / name).stat().st_size > 500 for name in names)
-    for line in ("left part: ", "301 queries", "GEEX()", "seed 0", "wrote a.html"):
+    for line in ("left part: ", "301 queries", "Guided()", "seed 0", "wrote a.html"):
         assert line in result.out
     saved = geex.Explanation.load("a.npz")
     assert saved.values.shape == (20, 30)
