@@ -58,6 +58,7 @@ LAYERS = [
     ["shapley", "guided"],
     ["lime", "default"],
     ["task", "saved"],
+    ["described"],
     ["explanation"],
     ["record", "written", "forecast", "warn"],
     ["engine", "legs"],

@@ -1,12 +1,10 @@
 """What is done where nothing was asked for: what won the benchmark on that kind of input (docs/benchmarks.md).
 
-large image    Guided
-small image    Regression on smooth presence masks of two widths
+image          Guided
 anything else  Shapley values
 """
 
 from dataclasses import dataclass
-from math import prod
 
 from geex.arrays import Shape
 from geex.errors import FeaturesError
@@ -14,14 +12,10 @@ from geex.features import Elements, Features, Pixels, grid_axes
 from geex.guided import Guided
 from geex.methods import Method
 from geex.outputs import AUTO, Score
-from geex.presence import Presence
-from geex.regression import Regression
 from geex.shapley import Shapley
 
 QUERIES = 1000
 SMALLEST = 8
-LARGE = 64
-WIDTHS = (1 / 28, 2 / 28)
 CHANNELS = (1, 3, 4)
 
 
@@ -40,11 +34,7 @@ def defaults(shape: Shape, features: Features | None) -> Defaults:
     sides = _sides(features, shape)
     if len(sides) < 2 or min(sides) < SMALLEST:
         return Defaults(features, Shapley(), None)
-    side = prod(sides) ** (1 / len(sides))
-    if side >= LARGE:
-        return Defaults(features, Guided(), AUTO)
-    masks = Presence(alpha=0.5, widths=tuple(width * side for width in WIDTHS))
-    return Defaults(features, Regression(masks), AUTO)
+    return Defaults(features, Guided(), AUTO)
 
 
 def _pixels(shape: Shape) -> Features:

@@ -62,8 +62,8 @@ def explain(
         next output, or a callable (n, k) -> (n, k). "answer": the answer as it comes. Log-odds are of p kept 1e-12
         away from 0 and 1, "bounded_log_odds" 1e-3; "auto" is the latter where the answers are chances of classes. None:
         "auto" for the default method of images, else the answer.
-    method: None: what won the benchmark on that kind of input: `Guided()` for images, `Regression(…)` for small ones,
-        `Shapley()` for all that has no neighbours. `GEEX()` is the paper's method.
+    method: None: what won the benchmark on that kind of input: `Guided()` for images, `Shapley()` for
+        all that has no neighbours. `GEEX()` is the paper's method.
     queries: the most rows that the model may be asked, those for f(x) and f(x̊) included, and the second one for x
         that shows whether the model answers the same. None: 5000, as in the paper, and 1000 for the default method.
     features: `Elements()`, `Pixels(channels=axis)`, `Groups(map)`. None: every element; for the default method the

@@ -11,9 +11,10 @@ from scipy.special import stdtrit
 
 from geex.arrays import Array, as_array, host, like, namespace
 from geex.checks import is_number
+from geex.described import described
 from geex.errors import InputError
 from geex.features import Features
-from geex.saved import read_file, scalars, write_file
+from geex.saved import read_file, write_file
 from geex.stop import needed
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from geex.call import Model
     from geex.record import Record
 
-SHOWN = 5
 STEADY = 1e-3
 ROUNDING = 1e-5
 MOST = 1e3
@@ -225,49 +225,18 @@ class Explanation:
     def load(cls, path: str | os.PathLike[str]) -> "Explanation":
         """Reads what `save` wrote; the arrays are NumPy's."""
         facts, arrays, features = read_file(Path(path), (*_FACTS, *_ARRAYS))
-        known: dict[str, Any] = {name: facts[name] for name in (*_FACTS, *_OPTIONAL) if name in facts}
-        for name in ("noise", "reach"):
-            number = facts.get(name)
-            known[name] = np.asarray(number) if isinstance(number, list) else number
-        numbers = scalars({name: arrays[name] for name in _ARRAYS})
-        return cls(**numbers, **known, explicand=arrays.get("explicand"), features=features)
+        return cls(
+            **_scalars({name: arrays[name] for name in _ARRAYS}),
+            **{name: facts[name] for name in _FACTS},
+            **{name: facts[name] for name in _OPTIONAL if name in facts},
+            noise=_number(facts.get("noise")),
+            reach=_number(facts.get("reach")),
+            explicand=arrays.get("explicand"),
+            features=features,
+        )
 
     def __repr__(self) -> str:
-        part = ", stopped before it was through" if self.partial else f", enough: {self.ended}" if self.ended else ""
-        asked = f"  {self.queries:,} queries{part}. {self.advice()} {self.estimand}"
-        return "\n".join([self._headline(), *self._accounts(), *self._doubts(), asked])
-
-    def _doubts(self) -> list[str]:
-        """What the model itself makes unsure."""
-        if not self.unsteady:
-            return []
-        size = float(np.max(host(self.noise)))
-        return [f"  The model answers x differently each time: its score has noise of about {size:.2g}."]
-
-    def _headline(self) -> str:
-        several = self.target if isinstance(self.target, list) else []
-        listed = f"outputs {several}" if len(several) <= SHOWN else f"{len(several)} outputs"
-        what = f"output {self.target}" if isinstance(self.target, int) else listed
-        return f"Explanation of {what} by {self.config.get('method')}, values of shape {tuple(self.values.shape)}"
-
-    def _accounts(self) -> list[str]:
-        several = not isinstance(self.target, int)
-        accounts = []
-        targets = self.target if isinstance(self.target, list) else [self.target]
-        for j, target in enumerate(targets[:SHOWN]):
-            values = host(self.values[j, ...] if several else self.values)
-            stderr = host(self.stderr[j, ...] if several else self.stderr)
-            ends = [self.output, self.base_value, self.gap, self.gap_stderr]
-            output, base, gap, error = (float(end[j]) if several else float(end) for end in ends)  # type: ignore[index]
-            place = np.unravel_index(int(np.argmax(np.abs(values))), values.shape)
-            top = f"largest {values[place]:+.4g} ± {stderr[place]:.2g} at {tuple(int(i) for i in place)}"
-            name = f"  {target}: " if several else "  "
-            account = f"f(x) {output:.4g}, f(x̊) {base:.4g}"
-            if self.adds_up:
-                account = f"f(x) {output:.4g} = f(x̊) {base:.4g} + Σ {values.sum():.4g} + gap {gap:.2g} ± {error:.2g}"
-            accounts.append(f"{name}{account}; {top}")
-        more = [f"  … and {len(targets) - SHOWN} more outputs"] if len(targets) > SHOWN else []
-        return accounts + more
+        return described(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,7 +250,19 @@ class Region:
     share: Array | float
 
 
-_OPTIONAL = ("labels", "names", "seconds", "partial")
+def _number(written: Any) -> Any:
+    """A number, or one for each target, as it was written."""
+    return np.asarray(written) if isinstance(written, list) else written
+
+
+def _scalars(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """What is one number for one target as a float."""
+    numbers = {name: np.asarray(array, dtype=np.float64) for name, array in arrays.items()}
+    fields = ("values", "stderr")
+    return {name: float(a) if name not in fields and a.ndim == 0 else a for name, a in numbers.items()}
+
+
+_OPTIONAL = ("labels", "names", "seconds", "partial", "ended")
 _FACTS = ("target", "queries", "freedom", "estimand", "config")
 _ARRAYS = ("values", "stderr", "base_value", "output", "gap", "gap_stderr")
 

@@ -52,13 +52,6 @@ def read_file(path: Path, wanted: Sequence[str]) -> tuple[dict[str, Any], dict[s
         raise FileError(f"{path} is not an explanation saved by geex ({type(error).__name__}: {error}).") from error
 
 
-def scalars(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """What is one number for one target as a float."""
-    numbers = {name: np.asarray(array, dtype=np.float64) for name, array in arrays.items()}
-    fields = ("values", "stderr")
-    return {name: float(a) if name not in fields and a.ndim == 0 else a for name, a in numbers.items()}
-
-
 def to_facts(features: Features) -> tuple[dict[str, Any] | None, np.ndarray]:
     """Features as values that JSON can hold and a map of groups, empty where they are none; None for a stranger's."""
     if isinstance(features, Groups):
