@@ -4,8 +4,10 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
@@ -517,6 +519,46 @@ def test_a_run_is_resumed_and_asks_only_what_is_missing(here, capsys):
     refused(geex_(capsys, "resume", "none.geex"), "no such journal")
     (here.path / "run.geex.command.json").unlink()
     refused(geex_(capsys, "resume", "run.geex"), "geex explain … with --journal again")
+
+
+def test_a_run_that_is_stopped_says_how_to_go_on(here):
+    (here.path / "slow.py").write_text(
+        "import pathlib, time\n"
+        "def model(z):\n"
+        "    with open('asked', 'a') as file:\n"
+        "        file.write('x' * len(z))\n"
+        "    time.sleep(0.02)\n"
+        "    return z.mean((1, 2, 3)) + z[:, :, 5:9].mean((1, 2, 3))\n"
+    )
+    source = str(Path(geex.__file__).parents[1])
+    words = [
+        "explain",
+        "slow:model",
+        "photo.png",
+        "-m",
+        "geex",
+        "-q",
+        "100001",
+        "--batch",
+        "20",
+        "--journal",
+        "run.geex",
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "geex", *words, "-o", "part.npz"],
+        env={**os.environ, "PYTHONPATH": source},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    asked = here.path / "asked"
+    while process.poll() is None and not (asked.exists() and asked.stat().st_size > 200):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 1, told
+    assert "geex resume run.geex" in told
+    assert geex.Explanation.load("part.npz").partial
 
 
 def test_resuming_from_another_folder(here, capsys, monkeypatch):

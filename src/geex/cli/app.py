@@ -1,6 +1,7 @@
 """The commands. Each does one thing and tells what came of it."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -70,6 +71,8 @@ def explain(
     for path in paths:
         write(explanation, path, begun.subject.picture, begun.model if curve else None, again.told(context.obj))
     tell(explanation, begun.subject.picture, paths, as_json)
+    if explanation.partial and journal is not None:
+        print(f"geex: stopped; go on with: geex resume {shlex.quote(journal)}", file=sys.stderr)
     return 1 if explanation.partial else 0
 
 
