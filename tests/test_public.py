@@ -52,6 +52,7 @@ LAYERS = [
     ["methods"],
     ["stop"],
     ["rise", "chance", "presence", "knots"],
+    ["coalitions"],
     ["prior"],
     ["posterior"],
     ["regression"],

@@ -7,8 +7,7 @@ anything else  Shapley values
 from dataclasses import dataclass
 
 from geex.arrays import Shape
-from geex.errors import FeaturesError
-from geex.features import Elements, Features, Pixels, grid_axes
+from geex.features import Elements, Features, Pixels, neighbouring
 from geex.guided import Guided
 from geex.methods import Method
 from geex.outputs import AUTO, Score
@@ -48,8 +47,4 @@ def _pixels(shape: Shape) -> Features:
 
 def _sides(features: Features, shape: Shape) -> tuple[int, ...]:
     """The lengths of the axes along which features have neighbours."""
-    try:
-        axes = grid_axes(features, shape)
-    except FeaturesError:  # axes of unknown meaning: no neighbours are taken for granted
-        return ()
-    return tuple(features.shape(shape)[axis] for axis in axes)
+    return tuple(features.shape(shape)[axis] for axis in neighbouring(features, shape))

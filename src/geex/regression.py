@@ -15,7 +15,7 @@ import numpy as np
 
 from geex.arrays import Array, like, namespace
 from geex.errors import MethodError
-from geex.features import Elements, Features, Pixels, grid_axes
+from geex.features import Elements, Features, Pixels, neighbouring
 from geex.knots import knots_for
 from geex.methods import Method
 from geex.outputs import Score, scored
@@ -219,7 +219,7 @@ def _axes(plan: Plan) -> tuple[int, ...]:
     """The axes along which coefficients have neighbours."""
     shape = tuple(plan.explicand.shape)
     features = plan.features if isinstance(plan.search, PresenceMasks) else Elements(channels=plan.features.channels)
-    return grid_axes(features, shape)
+    return neighbouring(features, shape)
 
 
 def _reaches(plan: Plan) -> list[Array]:
