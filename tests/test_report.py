@@ -152,6 +152,7 @@ def test_the_account_is_told(photo):
     assert "not meant to add up" in words.account(rise, scene(rise).outputs[0], "pixels")
     exact = explained(lambda z: z.sum(1), np.ones(3), geex.Shapley(), 100)
     assert "Nothing is left over" in words.account(exact, scene(exact).outputs[0], "features")
+    assert "+ left over 0" in words.sums(exact, scene(exact).outputs[0])
 
 
 @pytest.mark.parametrize(
