@@ -4,7 +4,8 @@ An SQLite file. An answer is committed before it is used; what a process is abou
 several of them can work on one journal. A claim is void when its process is gone: at once on the same machine,
 after LEASE seconds without a heartbeat on another.
 
-Rollback journaling, not WAL: WAL wants shared memory, which network file systems do not have.
+While a journal is open it has a write-ahead log beside it, but for network file systems, which have no memory to share.
+What is committed outlives its process at once; a power cut may take the last SYNC seconds, and harms nothing else.
 """
 
 import sqlite3
@@ -19,13 +20,14 @@ from typing import Any
 import numpy as np
 
 from geex.errors import JournalError
-from geex.owner import Owner
+from geex.owner import Owner, on_network
 from geex.pool import MINE, STORED, THEIRS
 
 APPLICATION = 0x67656578  # "geex"
 FORMAT = 1
 LEASE = 60.0
 PATIENCE = 60.0  # seconds that a busy file is waited for
+SYNC = 1.0
 
 SCHEMA = """
 CREATE TABLE runs (id INTEGER PRIMARY KEY, key TEXT UNIQUE, settings TEXT, arrays BLOB);
@@ -49,9 +51,12 @@ class Journal:
         self._lock = threading.RLock()
         self._sources: dict[str, int] = {}
         self._closed = threading.Event()
+        self._synced = 0.0
         with self._reasons():
             self._database = self._opened()
             self._checked()
+            if write and not on_network(self.path):
+                self._database.execute("PRAGMA journal_mode = WAL")
         if write:
             with self._commits() as database:
                 database.execute("INSERT INTO owners VALUES (?, ?, ?, ?, ?)", (*self.owner.facts, time.time()))
@@ -71,9 +76,13 @@ class Journal:
                 try:
                     with self._commits() as database:
                         self._forget(database, [self.owner.id])
-                except JournalError:
+                    # one plain file again, where nobody else has it open
+                    self._database.execute("PRAGMA busy_timeout = 0")
+                    self._database.execute("PRAGMA journal_mode = DELETE")
+                except (JournalError, sqlite3.Error):
                     pass  # a claim that cannot be given back is void when this process is gone
             self._database.close()
+        self.owner.gone()
 
     # runs
 
@@ -172,7 +181,7 @@ class Journal:
         gone = [
             owner
             for owner, host, pid, born, beat in owners.fetchall()
-            if time.time() - beat > LEASE or not self.owner.sees_alive(host, pid, born)
+            if time.time() - beat > LEASE or not self.owner.sees_alive(owner, host, pid, born)
         ]
         self._forget(database, gone)
         return database.execute(
@@ -210,6 +219,9 @@ class Journal:
     def _commits(self) -> Iterator[sqlite3.Connection]:
         """A transaction that is there as a whole, or not at all."""
         with self._reasons():
+            due = time.monotonic() - self._synced > SYNC
+            self._database.execute(f"PRAGMA synchronous = {'FULL' if due else 'NORMAL'}")
+            self._synced = time.monotonic() if due else self._synced
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 yield self._database
@@ -251,9 +263,7 @@ class Journal:
             raise JournalError(f"there is no journal {self.path}; wanted a file that geex.explain(journal=…) wrote.")
         mode = "rwc" if self.write else "ro"
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
-        database = sqlite3.connect(address, PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
-        database.execute("PRAGMA synchronous = FULL")
-        return database
+        return sqlite3.connect(address, PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
 
     def _checked(self) -> None:
         """Refuses what is no journal of this version, before anything is written."""
@@ -275,7 +285,8 @@ class Journal:
                 "left as it is. Go on with the version that wrote it, or take another name."
             )
         pages, size = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
-        if self.path.stat().st_size < pages * size:
+        logged = self.path.with_name(f"{self.path.name}-wal").exists()
+        if not logged and self.path.stat().st_size < pages * size:
             raise JournalError(
                 f"{self.path} is cut short: {self.path.stat().st_size} of {pages * size} bytes are left. "
                 "`sqlite3 FILE .recover` may bring back what is left; take another name to start anew."
