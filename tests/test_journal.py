@@ -332,9 +332,9 @@ def test_a_claim_without_heartbeat_on_another_machine_is_void(tmp_path):
     path = tmp_path / "run.geex"
     with Journal(path) as far, Journal(path) as near:
         far.claim("plan", 0, 5)
-        far._database.execute("UPDATE owners SET host = 'elsewhere', pid = 1 WHERE id = ?", (far.owner.id,))
+        far.database.connection.execute("UPDATE owners SET host = 'elsewhere', pid = 1 WHERE id = ?", (far.owner.id,))
         assert near.claim("plan", 0, 5) == [(0, 5, THEIRS)]
-        far._database.execute("UPDATE owners SET beat = beat - 3600 WHERE id = ?", (far.owner.id,))
+        far.database.connection.execute("UPDATE owners SET beat = beat - 3600 WHERE id = ?", (far.owner.id,))
         assert near.claim("plan", 0, 5) == [(0, 5, MINE)]
 
 

@@ -29,6 +29,7 @@ LAYERS = [
     ["pace"],
     ["call", "interrupt", "owner"],
     ["pool"],
+    ["database"],
     ["journal", "run"],
     ["underway"],
     ["ask"],

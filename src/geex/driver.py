@@ -1,5 +1,6 @@
 """The driver: a task's plans are made, asked about chunk by chunk, and estimated as the answers come."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
@@ -27,6 +28,7 @@ def explain_tasks(asking: Engine, tasks: list[Task], masks: Masks) -> list[Expla
     explanations: list[Explanation] = []
     batch = min(default_batch(task.explicand) if task.batch is None else task.batch for task in tasks)
     with asking.opened(batch, total, tasks[0].progress) as session:
+        session.forecast(total, [plan for _, plans in planned for plan, _ in plans])
         for task, plans in planned:
             explanation = explain_task(session, task, plans)
             if explanation is None and not explanations:
@@ -46,7 +48,9 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     asker = session.asker(task)
     points = Ends(xp.astype(xp.stack([task.explicand, *task.baselines, task.explicand]), task.dtype))
     count = 1 + len(task.baselines)
+    start = time.monotonic()
     ends = asker.ends(points, 0, count)
+    session.timed(time.monotonic() - start, task.queries - count)
     again = asker.ends(points, count, count + 1) if task.twice and ends is not None else None
     if ends is None:
         return None
