@@ -5,6 +5,7 @@ side, as on one machine.
 """
 
 import threading
+import time
 import warnings
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from geex.limits import Limits
 from geex.pool import Job
 from geex.run.worker import Coming, Packed, Parcel, answer, parcel
 
+COUNT = 5.0  # seconds between counts of the workers, each of which asks the scheduler
 PATIENCE = 30.0  # seconds for a scheduler to answer, and for a first worker to come
 
 
@@ -59,6 +61,7 @@ class DaskPool:
         self.client, self.own, self.batch = client, own, parcel.batch
         self.packed = Packed()
         self.sources: dict[str, Any] = {}
+        self._counted, self._threads = -COUNT, 1
         self.halted = False
         self.coming: set[Coming] = set()
         self._lock = threading.Lock()
@@ -73,9 +76,11 @@ class DaskPool:
 
     @property
     def window(self) -> int:
-        """Two chunks for every thread, so that none waits for its next one; workers may come and go."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
-        return 2 * max(1, sum(int(worker["nthreads"]) for worker in workers))
+        """Two jobs for every thread, so that none waits for its next one. Workers may come and go."""
+        if time.monotonic() > self._counted + COUNT and not self.halted:
+            self._counted = time.monotonic()
+            self._threads = max(1, sum(self.client.nthreads().values()))
+        return 2 * self._threads
 
     def submit(self, job: Job) -> "Future[Any]":
         coming = Coming(job)
