@@ -3,9 +3,9 @@
     one explanation over W workers   Q · max((m + q)/W, e + t/r)
     N explanations, a worker each    N · Q · (m + q + e)/W
 
-Q queries of an explanation; m and q: a worker's seconds for a query, to answer and to make it; e: the driver's to estimate
-it; t: the driver's for a task of r rows. The constants are those that `python -m benchmarks.engine` measured; m is that of
-Inception V3 on the GPU of `python -m benchmarks.overhead --gpu`. Nothing here is run: it is arithmetic.
+Q queries of an explanation; m and q: a worker's seconds for a query, to answer and to make it; e: the driver's to
+estimate it; t: the driver's for a task of r rows. The constants are those that `python -m benchmarks.engine` measured,
+and the GPU's speed that of `python -m benchmarks.overhead --gpu`. Nothing here is run: it is arithmetic.
 """
 
 import json
@@ -29,9 +29,7 @@ def main() -> None:
     task = constants["milliseconds of a Dask task"]["of the driver and scheduler"] * 1e-3
     driver = estimate + task / ROWS
     print(f"the driver keeps up with {1 / driver:,.0f} queries a second at 299 × 299 × 3\n")
-    print(
-        "| one photo, 5000 queries, run=dask; a query takes | 1 worker | 10 | 100 | workers that the driver keeps busy |"
-    )
+    print("| one photo, 5000 queries; the model takes for one | 1 worker | 10 | 100 | workers that are kept busy |")
     print("|---|---|---|---|---|")
     for model in (0.001, 0.01, 0.1, 1.0):
         times = [QUERIES * max((model + make) / count, driver) for count in (1, 10, 100)]

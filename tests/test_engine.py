@@ -342,3 +342,17 @@ def test_what_is_to_come_is_said(caplog, tmp_path):
     assert said[0].endswith("100 at 0.5 each cost 50.00.")
     assert said[1].startswith("The first call took")
     assert "98 are in the journal: 102 at 0.5 each cost 51.00." in said[2]
+
+
+def test_a_slow_call_holds_up_nobody(plain):
+    """The first call of the plan is answered when ten later ones have been, though only two are made at a time."""
+    others = threading.Event()
+
+    def slow(call, z):
+        if call == 3:
+            assert others.wait(20), "later calls waited for the slow one"
+        if call == 13:
+            others.set()
+
+    asked = Counted(slow)
+    same(geex.explain(asked, X, method=METHOD, queries=1500, batch=50, progress=False, limits=Limits(2)), plain)
