@@ -72,7 +72,8 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
         return None
     ends = ends[: 1 + len(parts), :]
     task = replace(task, baselines=task.baselines[: len(parts)])
-    record = Record(task, kept, ends, answers, asker.asked, again, asker.short)
+    used = count + (again is not None) + sum(int(rows.shape[0]) for rows in answers)
+    record = Record(task, kept, ends, answers, used if asker.short else asker.asked, again, asker.short)
     explanation = explained(record, parts, targets, several)
     unsteady_model(explanation)
     return explanation
