@@ -2,10 +2,13 @@
 PYTHON ?= python3.11
 RUN = .venv/bin/python
 
-.PHONY: install demo test lint bench bench-queries bench-calibration paper illustrations clean
+.PHONY: install mlserver demo docs test lint bench bench-queries bench-calibration paper illustrations clean
 
 demo: .venv/demo
 	$(RUN) -m geex.demo out/demo.png
+
+docs: .venv/docs
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --site-dir site
 
 test: lint
 	$(RUN) -m pytest
@@ -35,6 +38,9 @@ illustrations: .venv/dev
 
 install: .venv/dev
 
+# a model server for the tests, which are skipped without it; in an environment of its own, since it wants older packages
+mlserver: .venv-mlserver/ready
+
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 	$(RUN) -m pip install --quiet --upgrade pip
@@ -46,13 +52,23 @@ install: .venv/dev
 # torch is pinned and comes first; what depends on it must not replace it
 .venv/dev: pyproject.toml | .venv/bin/python
 	$(RUN) -m pip install --quiet torch==2.13.0
-	$(RUN) -m pip install --quiet --editable '.[onnx,app,lime,dask]' --group dev
+	$(RUN) -m pip install --quiet --editable '.[onnx,http,sklearn,app,lime,dask]' --group dev --group docs
 	$(RUN) -m pip install --quiet --no-deps captum lime
+	touch $@
+
+.venv-mlserver/ready: .venv/dev
+	$(PYTHON) -m venv .venv-mlserver
+	.venv-mlserver/bin/python -m pip install --quiet mlserver mlserver-sklearn \
+		$$($(RUN) -m pip freeze | grep -iE '^(numpy|scikit-learn)==')
 	touch $@
 
 .venv/bench: .venv/dev
 	$(RUN) -m pip install --quiet --group bench
 	touch $@
 
+.venv/docs: pyproject.toml | .venv/bin/python
+	$(RUN) -m pip install --quiet --group docs
+	touch $@
+
 clean:
-	rm -rf .venv out site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-mlserver out site .pytest_cache .mypy_cache .ruff_cache

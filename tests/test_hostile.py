@@ -286,7 +286,7 @@ def test_bars_only_for_people(capfd):
 def test_columns_of_uneven_scales_are_pointed_out():
     row = np.array([0.003, 20.0, 1500.0])
     with pytest.warns(errors.UnevenScales, match="Shapley") as caught:
-        geex.explain(lambda z: z.sum(1), row, queries=50)
+        geex.explain(lambda z: z.sum(1), row, method=geex.GEEX(), queries=50)
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import geex
-from geex.posterior import Design, posterior
+from geex.knots import Knots
+from geex.posterior import Design, Lift, posterior
 from geex.prior import Prior, priors
 from geex.regression import evidence
 from tests.games import banzhaf, glove, model_of, shapley
@@ -25,7 +26,7 @@ def naive_posterior(design, differences, reach, kernel, ratio):
 @pytest.mark.parametrize("prior", [Prior((4, 5), (), ((1.0, 0.0),)), Prior((4, 5), (0, 1), ((0.9, 1.3), (0.1, 0.0)))])
 def test_posterior_equals_its_twin_on_either_side(draws, prior):
     design, differences, reach = RNG.normal(size=(draws, 20)), RNG.normal(size=(draws, 3)), RNG.normal(size=20)
-    fast = posterior(Design(design, np.ones(20)), differences, reach, prior, 0.3)
+    fast = posterior(Design(design, np.ones(20)), differences, Lift(reach, Knots((4, 5))), prior, 0.3)
     mean, covariance = naive_posterior(design, differences, reach, prior.dense(), 0.3)
     np.testing.assert_allclose(fast.mean, mean, atol=1e-10)
     np.testing.assert_allclose(fast.variance(), np.diag(covariance), atol=1e-10)
@@ -40,7 +41,8 @@ def test_conditioning_on_the_sum_equals_one_more_exact_row(draws):
     prior = Prior((4, 5), (0, 1), ((0.9, 1.3), (0.1, 0.0)))
     design, differences, reach = RNG.normal(size=(draws, 20)), RNG.normal(size=(draws, 2)), RNG.normal(size=20)
     totals = np.array([3.0, -1.0])
-    fast = posterior(Design(design, np.ones(20)), differences, reach, prior, 0.3).summing_to(totals, np.ones(20))
+    fast = posterior(Design(design, np.ones(20)), differences, Lift(reach, Knots((4, 5))), prior, 0.3)
+    fast = fast.summing_to(totals, np.ones(20))
     np.testing.assert_allclose(fast.mean.sum(axis=1), totals, atol=1e-9)
     weight = 1e-5
     more = np.concatenate([design, reach[None] / weight])
@@ -53,17 +55,59 @@ def test_conditioning_on_the_sum_equals_one_more_exact_row(draws):
 
 def test_without_neighbours_it_is_ridge():
     design, differences = RNG.normal(size=(30, 8)), RNG.normal(size=(30, 1))
-    fast = posterior(Design(design, np.ones(8)), differences, np.ones(8), Prior((8,), (), ((1.0, 0.0),)), 0.7)
+    lift = Lift(np.ones(8), Knots((8,)))
+    fast = posterior(Design(design, np.ones(8)), differences, lift, Prior((8,), (), ((1.0, 0.0),)), 0.7)
     ridge = np.linalg.solve(design.T @ design + 0.7 * np.eye(8), design.T @ differences)
     np.testing.assert_allclose(fast.mean, ridge.T, atol=1e-12)
 
 
 def test_priors_apply_as_their_matrix():
-    for prior in [*priors((5, 6), (0, 1)), *priors((3, 5, 4), (1, 2)), *priors((9,), ())]:
+    grids = [(Knots((5, 6)), (0, 1)), (Knots((3, 5, 4)), (1, 2)), (Knots((9,)), ())]
+    for prior in [prior for knots, axes in grids for prior in priors(knots, axes)]:
         rows = RNG.normal(size=(3, int(np.prod(prior.shape))))
         np.testing.assert_allclose(prior.apply(rows), rows @ prior.dense(), atol=1e-12)
         assert np.linalg.eigvalsh(prior.dense()).min() > -1e-9
-        np.testing.assert_allclose(np.diag(prior.dense()), prior.height)
+        np.testing.assert_allclose(np.diag(prior.dense()), prior.diagonal(Knots(prior.shape)))
+
+
+def interpolation(knots):
+    """U (p, q), column by column."""
+    return knots.up(np.eye(int(np.prod(knots.shape)))).T
+
+
+@pytest.mark.parametrize(
+    "knots", [Knots((9, 7), (0, 1), 3), Knots((3, 8, 5), (1, 2), 2), Knots((11,), (0,), 4), Knots((4, 5))]
+)
+def test_knots_interpolate(knots):
+    matrix = interpolation(knots)
+    assert matrix.min() >= 0
+    np.testing.assert_allclose(matrix.sum(1), 1)
+    rows = RNG.normal(size=(3, len(matrix)))
+    np.testing.assert_allclose(knots.down(rows), rows @ matrix, atol=1e-12)
+    for prior in priors(knots, knots.axes):
+        np.testing.assert_allclose(prior.diagonal(knots), np.diag(matrix @ prior.dense() @ matrix.T), atol=1e-12)
+
+
+@pytest.mark.parametrize("draws", [7, 40])
+def test_the_posterior_on_knots_equals_its_twin(draws):
+    """A model of fewer coefficients: that of the features has U K Uᵀ as its kernel."""
+    knots = Knots((7, 5), (0, 1), 2)
+    matrix, reach = interpolation(knots), RNG.normal(size=35)
+    prior = Prior(knots.shape, (0, 1), ((0.9, 1.3), (0.1, 0.0)))
+    contrasts, differences = RNG.normal(size=(draws, 35)), RNG.normal(size=(draws, 2))
+    lift = Lift(reach, knots)
+    fast = posterior(Design(knots.down(contrasts * reach)), differences, lift, prior, 0.3)
+    kernel = matrix @ prior.dense() @ matrix.T
+    mean, covariance = naive_posterior(contrasts * reach, differences, reach, kernel, 0.3)
+    np.testing.assert_allclose(fast.mean, mean, atol=1e-9)
+    np.testing.assert_allclose(fast.variance(), np.diag(covariance), atol=1e-9)
+    rows, totals = RNG.normal(size=(4, 35)), np.array([3.0, -1.0])
+    np.testing.assert_allclose(fast.covering(rows), np.diag(rows @ covariance @ rows.T), atol=1e-9)
+    summed, ones = fast.summing_to(totals, np.ones(35)), np.ones(35)
+    np.testing.assert_allclose(summed.mean.sum(axis=1), totals, atol=1e-9)
+    direction = covariance @ ones
+    left = covariance - np.outer(direction, direction) / (ones @ direction)
+    np.testing.assert_allclose(summed.variance(), np.diag(left), atol=1e-9)
 
 
 def test_evidence_equals_the_density():

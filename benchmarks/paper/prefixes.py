@@ -28,7 +28,7 @@ def prefixes(answered: Answered, draws: list[int], targets: list[int], score: Sc
     for chunk, answers in answered:
         for count in draws:
             if seen < count <= seen + chunk.count:
-                piece = chunk.first(count - seen)
+                piece = chunk.part(0, count - seen)
                 part = moments(piece, answers[: piece.rows, :], targets, score)
                 found[count] = part if total is None else total + part
         whole = moments(chunk, answers, targets, score)

@@ -1,11 +1,12 @@
 """geex explains one decision of a model that can only be queried."""
 
-from geex import errors, evaluate, run
+from geex import errors, evaluate, models, plot, run
 from geex.baseline import blur, mean, per_channel
 from geex.chance import Random
 from geex.explain import estimate, explain, explain_batch
 from geex.explanation import Explanation
 from geex.features import Elements, Groups, Pixels
+from geex.guided import Guided
 from geex.lime import LIME
 from geex.limits import Limits
 from geex.methods import GE, GEEX, Interpolated
@@ -14,6 +15,7 @@ from geex.regression import Regression
 from geex.rise import RISE
 from geex.search import Gaussian, Laplace, Logistic
 from geex.shapley import Shapley
+from geex.stop import Precise, Settled
 
 __version__ = "0.1.0.dev0"
 
@@ -26,14 +28,17 @@ __all__ = [
     "Explanation",
     "Gaussian",
     "Groups",
+    "Guided",
     "Interpolated",
     "Laplace",
     "Limits",
     "Logistic",
     "Pixels",
+    "Precise",
     "Presence",
     "Random",
     "Regression",
+    "Settled",
     "Shapley",
     "blur",
     "errors",
@@ -42,6 +47,8 @@ __all__ = [
     "explain",
     "explain_batch",
     "mean",
+    "models",
     "per_channel",
+    "plot",
     "run",
 ]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_array_api_obj, is_torch_array
+from array_api_compat import array_namespace, device, is_array_api_obj, is_numpy_array, is_torch_array
+from scipy.linalg import solve_triangular
 
 from geex.errors import ExplicandError, GeexError
 
@@ -34,6 +35,7 @@ __all__ = [
     "owned",
     "revived",
     "segment_sum",
+    "solved",
     "working",
 ]
 
@@ -181,6 +183,15 @@ def segment_sum(rows: Array, order: np.ndarray, lengths: np.ndarray) -> Array:
         return xp.segment_reduce(columns, "sum", lengths=like(lengths, rows, xp.int64), axis=0).T
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     return like(np.add.reduceat(host(rows)[:, order], starts, axis=1), rows)
+
+
+def solved(lower: Array, right: Array) -> Array:
+    """L⁻¹ right, for a lower triangular L."""
+    if is_torch_array(lower):
+        return namespace(lower).linalg.solve_triangular(lower, right, upper=False)
+    if is_numpy_array(lower):
+        return solve_triangular(lower, right, lower=True, check_finite=False)
+    return namespace(lower).linalg.solve(lower, right)
 
 
 @dataclass(frozen=True)

@@ -58,23 +58,23 @@ class Asker:
             return None
         return blocks[0] if len(blocks) == 1 else namespace(blocks[0]).concat(blocks, axis=0)
 
-    def chunks(self, plan: Plan, draws: int) -> Iterator[tuple[Chunk, Array]]:
-        """The chunks of the first `draws` draws with their answers (rows, k), in order.
+    def chunks(self, plan: Plan, draws: int, first: int = 0) -> Iterator[tuple[Chunk, Array]]:
+        """The chunks of draws number `first` … `draws` − 1 with their answers (rows, k), in order.
 
         They may end early (see `short`), the last one cut to whole draws. Whoever has heard enough takes no more.
         """
         waiting: deque[_Once] = deque()
 
         def pieces() -> Iterator[Piece]:
-            for index in range(-(-draws // plan.draws_per_chunk)):
-                start = index * plan.rows_per_chunk
-                stop = min(start + plan.rows_per_chunk, draws * plan.search.rows)
-                waiting.append(_Once(plan, index, (stop - start) // plan.search.rows))
-                yield Piece(plan, start, stop, waiting[-1])
+            size, rows = plan.draws_per_chunk, plan.search.rows
+            for index in range(first // size, -(-draws // size)):
+                start, stop = max(first, index * size), min(draws, (index + 1) * size)
+                waiting.append(_Once(plan, index, start - index * size, stop - start))
+                yield Piece(plan, start * rows, stop * rows, waiting[-1])
 
         stream = self._stream(plan, pieces())
         blocks = _Blocks(stream)
-        search, taken, wanted = plan.search, 0, draws * plan.search.rows
+        search, taken, wanted = plan.search, first * plan.search.rows, draws * plan.search.rows
         try:
             while taken < wanted and blocks.peek() is not None:
                 once = waiting.popleft()
@@ -85,7 +85,7 @@ class Asker:
                     if rows <= 0 or taken + rows < search.least:
                         break
                 taken += rows
-                yield once.chunk.first(rows // search.rows), answers[:rows, :]
+                yield once.chunk.part(0, rows // search.rows), answers[:rows, :]
             self.short = self.short or taken < wanted
         finally:
             stream.close()
@@ -154,12 +154,12 @@ class Asker:
 class _Once:
     """A chunk that is made when it is first needed, for its queries or for its estimate."""
 
-    def __init__(self, plan: Plan, index: int, count: int) -> None:
-        self.plan, self.index, self.count = plan, index, count
+    def __init__(self, plan: Plan, index: int, first: int, count: int) -> None:
+        self.plan, self.index, self.first, self.count = plan, index, first, count
 
     @cached_property
     def chunk(self) -> Chunk:
-        return self.plan.chunk(self.index).first(self.count)
+        return self.plan.chunk(self.index).part(self.first, self.first + self.count)
 
     def queries(self) -> Array:
         return self.chunk.queries()

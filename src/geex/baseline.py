@@ -126,3 +126,17 @@ def _broadcast(array: Array, explicand: Array) -> Array:
     if len(shape) == 1 and shape[0] in wanted:
         hint = f" For one number per channel say geex.per_channel(values, axis={wanted.index(shape[0])})."
     raise BaselineError(f"the baseline has shape {shape} and x has {wanted}; wanted the same shape or a number.{hint}")
+
+
+def said(spec: Baseline) -> str:
+    """The baseline as it stands in a call; arrays and functions of one's own only by what they are."""
+    if spec is None or isinstance(spec, Real):
+        return repr(0.0 if spec is None else float(spec))
+    if isinstance(spec, list | tuple):
+        return f"[{', '.join(said(entry) for entry in spec)}]"
+    if isinstance(spec, Blur):
+        named = "" if spec.channels is None else f", channels={spec.channels}"
+        return f"geex.blur({spec.kernel.size}, {spec.kernel.sigma}{named})"
+    if isinstance(spec, PerChannel):
+        return f"geex.per_channel({list(spec.values)}, axis={spec.axis})"
+    return f"<an array of shape {tuple(spec.shape)}>" if hasattr(spec, "shape") else f"<{type(spec).__name__}>"

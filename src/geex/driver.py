@@ -1,22 +1,23 @@
 """The driver: a task's plans are made, asked about chunk by chunk, and estimated as the answers come."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain, islice
+from math import prod
+from typing import Any
 
-import numpy as np
-
-from geex.arrays import Array, namespace
+from geex.arrays import namespace
 from geex.ask import default_batch
 from geex.engine import Engine, Session
 from geex.errors import BudgetError, JournalError
 from geex.explanation import Explanation
-from geex.outputs import chosen, scored
-from geex.plan import Chunk, Ends, Masks, Plan
-from geex.record import Record, estimated, explained
+from geex.legs import Asked, ask_at_once, ask_in_legs, in_legs
+from geex.outputs import chosen, scored, settled
+from geex.plan import Ends, Masks, Plan, seed_of
+from geex.record import Record, explained
 from geex.task import Task
 from geex.warn import little_to_explain, stopped_early, uneven_scales, unsteady_model
+
+BASELINE = 2  # a baseline's place in the seed's streams
 
 
 def explain_tasks(asking: Engine, tasks: list[Task], masks: Masks) -> list[Explanation]:
@@ -33,7 +34,7 @@ def explain_tasks(asking: Engine, tasks: list[Task], masks: Masks) -> list[Expla
             explanation = explain_task(session, task, plans)
             if explanation is None and not explanations:
                 raise _nothing(session)
-            explanations += [] if explanation is None else [explanation]
+            explanations += [] if explanation is None else [_named(explanation, asking.model)]
             if session.stopped:
                 break
     if session.stopped:
@@ -44,39 +45,58 @@ def explain_tasks(asking: Engine, tasks: list[Task], masks: Masks) -> list[Expla
 
 def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) -> Explanation | None:
     """None where the run was stopped before there was anything to explain."""
+    start = time.perf_counter()
     xp = namespace(task.explicand)
     asker = session.asker(task)
     points = Ends(xp.astype(xp.stack([task.explicand, *task.baselines, task.explicand]), task.dtype))
     count = 1 + len(task.baselines)
-    start = time.monotonic()
     ends = asker.ends(points, 0, count)
-    session.timed(time.monotonic() - start, task.queries - count)
+    session.timed(time.perf_counter() - start, task.queries - count)
     again = asker.ends(points, count, count + 1) if task.twice and ends is not None else None
     if ends is None:
         return None
+    task = replace(task, score=settled(task.score, ends))
     output = scored(ends, task.score)
     targets, several = chosen(task.target, output[0, :])
     if getattr(task.method, "compares", True):
         little_to_explain(output, targets)
-    parts, answers, kept = [], [], []
+    asked: list[Asked] = []
     for part, (plan, draws) in enumerate(plans):
-        heard = [ends[:0, :]]
-        answered = _listen(asker.chunks(plan, draws), heard)
-        begun = list(islice(answered, 1))
-        if not begun and asker.short:
+        ask = ask_in_legs if in_legs(task) else ask_at_once
+        found = ask(asker, task, plan, draws, ends, part, targets)
+        if found is None:
             break
-        parts.append(estimated(task, plan, chain(begun, answered), ends, part, targets))
-        answers.append(xp.concat(heard, axis=0))
-        kept.append(replace(plan, masks=Masks(keep=0)))
-    if not parts:
+        asked.append(found)
+    if not asked:
         return None
-    ends = ends[: 1 + len(parts), :]
-    task = replace(task, baselines=task.baselines[: len(parts)])
-    used = count + (again is not None) + sum(int(rows.shape[0]) for rows in answers)
-    record = Record(task, kept, ends, answers, used if asker.short else asker.asked, again, asker.short)
-    explanation = explained(record, parts, targets, several)
+    ends = ends[: 1 + len(asked), :]
+    task = replace(task, baselines=task.baselines[: len(asked)])
+    used = count + (again is not None) + sum(int(found.answers.shape[0]) for found in asked)
+    record = Record(
+        task,
+        [found.plan.bare() for found in asked],
+        ends,
+        [found.answers for found in asked],
+        used if asker.short else asker.asked,
+        again,
+        asker.short,
+        " and ".join(dict.fromkeys(found.ended for found in asked if found.ended)),
+    )
+    explanation = explained(record, [found.estimate for found in asked], targets, several)
     unsteady_model(explanation)
-    return explanation
+    return replace(explanation, seconds=time.perf_counter() - start)
+
+
+def _named(explanation: Explanation, model: Any) -> Explanation:
+    """With the names that the model has for its outputs and features, where there are as many."""
+    labels, names, record = getattr(model, "labels", None), getattr(model, "names", None), explanation.record
+    assert record is not None
+    outputs = int(scored(record.ends[:1, :], record.task.score).shape[1])
+    features = prod(record.task.features.shape(tuple(record.task.explicand.shape)))
+    return explanation.named(
+        labels if isinstance(labels, list | tuple) and len(labels) == outputs else None,
+        names if isinstance(names, list | tuple) and len(names) == features else None,
+    )
 
 
 def _planned(task: Task, masks: Masks) -> tuple[Task, list[tuple[Plan, int]]]:
@@ -102,22 +122,11 @@ def plans_of(task: Task, masks: Masks) -> list[tuple[Plan, int]]:
                 f"queries is {task.queries} and this method needs at least {1 + count + count * search.least}: one for "
                 f"f(x), {count} for f(x̊) and {search.least} for every baseline. Thousands are usual."
             )
-        seed = task.seed if part == 0 else _seed_of(task.seed, part)
+        seed = task.seed if part == 0 else seed_of(task.seed, BASELINE, part)
         plan = Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, masks)
         plans.append((plan, search.afford(rows)))
         uneven_scales(task, baseline)
     return plans
-
-
-def _seed_of(seed: int, part: int) -> int:
-    return int(np.random.SeedSequence(seed, spawn_key=(2, part)).generate_state(1, np.uint64)[0])
-
-
-def _listen(answered: Iterator[tuple[Chunk, Array]], heard: list[Array]) -> Iterator[tuple[Chunk, Array]]:
-    """Passes answers on and keeps them."""
-    for chunk, answers in answered:
-        heard.append(answers)
-        yield chunk, answers
 
 
 def _nothing(session: Session) -> BaseException:

@@ -11,6 +11,8 @@ GeexError
 ├── MethodError(ValueError)       a method's own settings
 ├── ModelError(RuntimeError)      what the model did
 │   ├── ModelRaised               it raised; its own error is the cause
+│   │   └── Refused               a service refused the request, and would refuse it again
+│   │       └── TooLarge(MemoryError)   it would take fewer rows
 │   ├── AnswerError               it answered something that cannot be used
 │   └── TransientError            it failed in a way that may be over at the next attempt
 ├── FileError(ValueError)         a saved explanation that cannot be read
@@ -69,6 +71,21 @@ class ModelError(GeexError, RuntimeError):
 
 class ModelRaised(ModelError):
     """The model raised an error of its own, which is this one's cause."""
+
+
+class Refused(ModelRaised):
+    """A service refused the request and would refuse it again. `status` is its HTTP status, where it sent one."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.status)
+
+
+class TooLarge(Refused, MemoryError):
+    """A request is too large for a service, which may take its halves: the engine asks them, as for lack of memory."""
 
 
 class AnswerError(ModelError):

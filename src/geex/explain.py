@@ -26,6 +26,7 @@ from geex.outputs import Score, Target, check_score, checked_target, chosen, sco
 from geex.plan import Masks
 from geex.pool import Runner
 from geex.record import Record, estimated, explained, stored
+from geex.stop import Stop
 from geex.task import Task, prepare
 from geex.written import task_of
 
@@ -48,6 +49,7 @@ def explain(
     run: Runner | None = None,
     limits: Limits | None = None,
     price: float | None = None,
+    stop: Stop | None = None,
 ) -> Explanation:
     """Gives every feature of x its share of the model's score, and the share's standard error.
 
@@ -57,12 +59,15 @@ def explain(
         from x to an array, or a list of these, over which the explanation is averaged. None: 0.
     target: which output: a whole number, a list, or "all". None: the largest for x.
     score: what of the answer is explained: "softmax" of logits, "log_odds" of probabilities, the "margin" to the
-        next output, or a callable (n, k) -> (n, k). None or "answer": the answer as it comes. Log-odds are of p kept
-        1e-12 away from 0 and 1.
-    method: None: `GEEX()`, the paper's method.
+        next output, or a callable (n, k) -> (n, k). "answer": the answer as it comes. Log-odds are of p kept 1e-12
+        away from 0 and 1, "bounded_log_odds" 1e-3; "auto" is the latter where the answers are chances of classes. None:
+        "auto" for the default method of images, else the answer.
+    method: None: what won the benchmark on that kind of input: `Guided()` for images, `Shapley()` for
+        all that has no neighbours. `GEEX()` is the paper's method.
     queries: the most rows that the model may be asked, those for f(x) and f(x̊) included, and the second one for x
-        that shows whether the model answers the same. None: 5000.
-    features: `Elements()`, `Pixels(channels=axis)`, `Groups(map)`. None: every element.
+        that shows whether the model answers the same. None: 5000, as in the paper, and 1000 for the default method.
+    features: `Elements()`, `Pixels(channels=axis)`, `Groups(map)`. None: every element; for the default method the
+        pixels of what looks like an image (1, 3 or 4 channels, first or last).
     bounds: (lowest, highest) valid input; queries are clipped to it. None: no limit.
     seed: same seed, same queries.
     batch: rows per call of the model. None: what 32 MB (GPU: 128 MB) hold, 512 at most. It does not change the result.
@@ -72,10 +77,11 @@ def explain(
     run: where the model is called: `geex.run.threads(n)`, `processes(n)` or `dask(address)`. None: here.
     limits: how it may be called: `Limits(concurrency=…, attempts=…, …)`. None: those that the model carries, or none.
     price: of one query, for the bar and the forecast.
+    stop: a rule that ends the run when it is enough: `Precise(tolerance)`, `Settled(overlap)`. None: the budget does.
 
     Ctrl-C ends the asking: the explanation of what is in comes back, marked `partial`.
     """
-    task = prepare(x, baseline, target, score, method, queries, features, bounds, seed, batch, progress)
+    task = prepare(x, baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop)
     return explain_tasks(engine(model, limits, run, journal, price), [task], Masks(keep=0))[0]
 
 
@@ -97,6 +103,7 @@ def explain_batch(
     run: Runner | None = None,
     limits: Limits | None = None,
     price: float | None = None,
+    stop: Stop | None = None,
 ) -> list[Explanation]:
     """`explain` for several explicands (n, *shape), `queries` for each, with one set of masks.
 
@@ -105,7 +112,7 @@ def explain_batch(
     """
     if not hasattr(xs, "__len__") or getattr(xs, "ndim", 1) == 0 or len(xs) == 0:
         raise ExplicandError(f"xs is a {type(xs).__name__} with no explicand in it; wanted one or more.")
-    settings = (baseline, target, score, method, queries, features, bounds, seed, batch, progress)
+    settings = (baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop)
     return explain_tasks(engine(model, limits, run, journal, price), [prepare(x, *settings) for x in xs], Masks())
 
 
@@ -150,7 +157,8 @@ def estimate(
         estimated(record.task, p, stored(p, a), record.ends, i, targets)
         for i, (p, a) in enumerate(zip(plans, record.answers, strict=True))
     ]
-    return explained(record, parts, targets, several)
+    names = explanation.names if repr(features) == repr(explanation.features) else None
+    return replace(explained(record, parts, targets, several), labels=explanation.labels, names=names)
 
 
 def _check_masks(record: Record, features: Features) -> None:

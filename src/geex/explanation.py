@@ -1,8 +1,7 @@
 """What a run found: a share for every feature, how sure it is, and what the shares estimate."""
 
-import json
 import os
-import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,15 +11,21 @@ from scipy.special import stdtrit
 
 from geex.arrays import Array, as_array, host, like, namespace
 from geex.checks import is_number
-from geex.errors import FileError, InputError
+from geex.described import described
+from geex.errors import InputError
+from geex.features import Features
+from geex.saved import read_file, write_file
+from geex.stop import needed
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from geex.call import Model
     from geex.record import Record
 
-FORMAT = "geex explanation 1"
-SHOWN = 5
 STEADY = 1e-3
 ROUNDING = 1e-5
+MOST = 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +42,14 @@ class Explanation:
     freedom: degrees of freedom of the standard errors; infinite where they do not come from a sample.
     estimand: in words, what the values estimate and whether they add up.
     config: the settings that made it.
+    explicand, features: what was explained, to be shown; None in files of earlier versions.
+    labels, names: of the outputs and of the features, where somebody gave them (see `named`).
+    seconds: how long the queries and the estimate took.
     record: plan and answers, from which `geex.estimate` answers other questions with no query; not saved.
     partial: whether the run was stopped before it was through.
     noise: the deviation of one answer of the model, as two answers for x tell it; None where it was asked once.
+    ended: why a rule (`stop=`) ended the run before the budget did; "" where none did.
+    reach: half the width of the 95% interval of the sum over the top tenth of features.
     """
 
     values: Array
@@ -53,9 +63,37 @@ class Explanation:
     freedom: float
     estimand: str
     config: dict[str, Any]
+    explicand: Array | None = field(default=None, repr=False)
+    features: Features | None = field(default=None, repr=False)
+    labels: list[str] | None = field(default=None, repr=False)
+    names: list[str] | None = field(default=None, repr=False)
+    seconds: float | None = field(default=None, repr=False)
     record: "Record | None" = field(default=None, repr=False)
     partial: bool = False
     noise: Array | float | None = None
+    ended: str = ""
+    reach: Array | float | None = None
+
+    def needed(self, tolerance: float = 0.05) -> int | None:
+        """About how many queries it takes to know what the top tenth of features carry to ± `tolerance`, as a share of
+        f(x) − f(x̊), at 95%. None where that cannot be told."""
+        if not is_number(tolerance) or tolerance <= 0:
+            raise InputError(f"tolerance is {tolerance!r}; wanted a share of f(x) − f(x̊) such as 0.05.")
+        if self.reach is None:
+            return None
+        error, output, base = (np.asarray(host(number)) for number in (self.reach, self.output, self.base_value))
+        share = np.max(error / np.maximum(np.abs(output - base), np.finfo(float).tiny))
+        return needed(self.queries, float(share), tolerance) if np.isfinite(share) and share < MOST else None
+
+    def advice(self, tolerance: float = 0.05) -> str:
+        """How sure the run is of what matters most, and how many queries it takes to be surer, in a sentence."""
+        wanted = self.needed(tolerance)
+        if wanted is None:
+            return "How many queries are needed cannot be told."
+        known = f"the top tenth of features to ±{tolerance:.0%} of f(x) − f(x̊)"
+        if wanted <= self.queries:
+            return f"About {wanted:,} were needed to know {known}."
+        return f"To know {known}, ask about {wanted:,}."
 
     @property
     def unsteady(self) -> bool:
@@ -74,10 +112,73 @@ class Explanation:
     def numpy(self) -> "Explanation":
         """The same with NumPy arrays, whatever library and device made it."""
         arrays: dict[str, Any] = {}
-        for name in (*_ARRAYS, "noise"):
+        for name in (*_ARRAYS, "noise", "reach"):
             value = getattr(self, name)
             arrays[name] = value if value is None or isinstance(value, float) else host(value)
-        return replace(self, **arrays, record=None)
+        explicand = None if self.explicand is None else host(self.explicand)
+        return replace(self, **arrays, explicand=explicand, record=None)
+
+    def named(self, labels: Sequence[str] | None = None, names: Sequence[str] | None = None) -> "Explanation":
+        """The same with names for the model's outputs (`labels`, one for each) and for the features (`names`)."""
+        size = int(np.prod(self.values.shape[1:] if isinstance(self.target, list) else self.values.shape))
+        if names is not None and len(names) != size:
+            raise InputError(f"names has {len(names)} entries and there are {size} features; wanted one for each.")
+        outputs = self.target if isinstance(self.target, list) else [self.target]
+        known = max(outputs) + 1 if self.record is None else int(self.record.ends.shape[1])
+        if labels is not None and len(labels) < known:
+            raise InputError(
+                f"labels has {len(labels)} entries and the model has {known} outputs or more; wanted one for each."
+            )
+        return replace(
+            self,
+            labels=self.labels if labels is None else [str(label) for label in labels],
+            names=self.names if names is None else [str(name) for name in names],
+        )
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        image: Any = None,
+        percentile: float = 99.5,
+        opacity: float = 0.85,
+        top: float = 0.1,
+        level: float = 0.95,
+    ) -> "Figure":
+        """A picture, as a matplotlib Figure; save it with .savefig(path). It needs no display.
+
+        kind: "signed" (what spoke for and against, over the input), "positive", "top" (the strongest share `top` of
+            the pixels), "sure" (pixels whose interval at `level` includes zero are grey), "outputs" (the five largest
+            outputs side by side), "bars", "convergence" (values and gap as queries came in). None: "signed" for
+            images, "bars" for features that have no place in one.
+        image: what to show underneath, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
+        percentile: of the absolute values, from which on colours are full.
+        opacity: of full colours.
+        """
+        from geex.plot import figure
+
+        return figure(self, kind, image, percentile, opacity, top, level)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        image: Any = None,
+        model: "Model | None" = None,
+        curves: Sequence[Any] = (),
+        title: str | None = None,
+        call: str | None = None,
+    ) -> Path:
+        """One HTML file that opens in any browser, with no network.
+
+        image: what to show, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
+        model: asks it some fifty times for the deletion curve. None: no query; `curves` of `geex.evaluate` are drawn
+            in any case.
+        title: what the page is called. call: the line that reproduces it; None: the call of geex.explain.
+        """
+        from geex.report import write
+
+        return write(self, Path(path), image, model, curves, title, call)
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """Lower and upper ends of an interval for every value, by Student's t with `freedom` degrees."""
@@ -110,80 +211,32 @@ class Explanation:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes all but the record to `path`, an .npz file with no pickle in it."""
-        path = Path(path)
         plain = self.numpy()
-        facts = {name: getattr(plain, name) for name in _FACTS}
-        facts |= {"partial": self.partial, "noise": None if plain.noise is None else np.asarray(plain.noise).tolist()}
+        facts = {name: getattr(plain, name) for name in (*_FACTS, *_OPTIONAL)}
+        for name in ("noise", "reach"):
+            number = getattr(plain, name)
+            facts[name] = None if number is None else np.asarray(number).tolist()
         arrays: dict[str, Any] = {name: np.asarray(getattr(plain, name)) for name in _ARRAYS}
-        handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with open(handle, "wb") as file:
-                np.savez_compressed(file, format=np.array(FORMAT), facts=np.array(json.dumps(facts)), **arrays)
-            os.chmod(part, 0o644)
-            os.replace(part, path)
-        except BaseException:
-            os.unlink(part)
-            raise
-        return path
+        if plain.explicand is not None:
+            arrays["explicand"] = plain.explicand
+        return write_file(Path(path), facts, arrays, self.features)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Explanation":
         """Reads what `save` wrote; the arrays are NumPy's."""
-        try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays_file:
-                content = {name: arrays_file[name] for name in arrays_file.files}
-            if str(content["format"]) != FORMAT:
-                raise FileError(f"{path} is in format {str(content['format'])!r}; this version reads {FORMAT!r}.")
-            facts = json.loads(str(content["facts"]))
-            arrays = {name: content[name] for name in _ARRAYS}
-            noise = facts.get("noise")
-            return cls(
-                **_scalars(arrays),
-                **{name: facts[name] for name in _FACTS},
-                partial=facts.get("partial", False),
-                noise=np.asarray(noise) if isinstance(noise, list) else noise,
-            )
-        except (FileError, FileNotFoundError, IsADirectoryError, PermissionError):
-            raise
-        except Exception as error:
-            raise FileError(f"{path} is not an explanation saved by geex ({type(error).__name__}: {error}).") from error
+        facts, arrays, features = read_file(Path(path), (*_FACTS, *_ARRAYS))
+        return cls(
+            **_scalars({name: arrays[name] for name in _ARRAYS}),
+            **{name: facts[name] for name in _FACTS},
+            **{name: facts[name] for name in _OPTIONAL if name in facts},
+            noise=_number(facts.get("noise")),
+            reach=_number(facts.get("reach")),
+            explicand=arrays.get("explicand"),
+            features=features,
+        )
 
     def __repr__(self) -> str:
-        part = ", stopped before it was through" if self.partial else ""
-        asked = f"  {self.queries:,} queries{part}. {self.estimand}"
-        return "\n".join([self._headline(), *self._accounts(), *self._doubts(), asked])
-
-    def _doubts(self) -> list[str]:
-        """What the model itself makes unsure."""
-        if not self.unsteady:
-            return []
-        size = float(np.max(host(self.noise)))
-        return [f"  The model answers x differently each time: its score has noise of about {size:.2g}."]
-
-    def _headline(self) -> str:
-        several = self.target if isinstance(self.target, list) else []
-        listed = f"outputs {several}" if len(several) <= SHOWN else f"{len(several)} outputs"
-        what = f"output {self.target}" if isinstance(self.target, int) else listed
-        return f"Explanation of {what} by {self.config.get('method')}, values of shape {tuple(self.values.shape)}"
-
-    def _accounts(self) -> list[str]:
-        several = not isinstance(self.target, int)
-        accounts = []
-        targets = self.target if isinstance(self.target, list) else [self.target]
-        for j, target in enumerate(targets[:SHOWN]):
-            values = host(self.values[j, ...] if several else self.values)
-            stderr = host(self.stderr[j, ...] if several else self.stderr)
-            ends = [self.output, self.base_value, self.gap, self.gap_stderr]
-            output, base, gap, error = (float(end[j]) if several else float(end) for end in ends)  # type: ignore[index]
-            place = np.unravel_index(int(np.argmax(np.abs(values))), values.shape)
-            top = f"largest {values[place]:+.4g} ± {stderr[place]:.2g} at {tuple(int(i) for i in place)}"
-            name = f"  {target}: " if several else "  "
-            account = f"f(x) {output:.4g}, f(x̊) {base:.4g}"
-            if self.adds_up:
-                account = f"f(x) {output:.4g} = f(x̊) {base:.4g} + Σ {values.sum():.4g} + gap {gap:.2g} ± {error:.2g}"
-            accounts.append(f"{name}{account}; {top}")
-        more = [f"  … and {len(targets) - SHOWN} more outputs"] if len(targets) > SHOWN else []
-        return accounts + more
+        return described(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +250,11 @@ class Region:
     share: Array | float
 
 
+def _number(written: Any) -> Any:
+    """A number, or one for each target, as it was written."""
+    return np.asarray(written) if isinstance(written, list) else written
+
+
 def _scalars(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """What is one number for one target as a float."""
     numbers = {name: np.asarray(array, dtype=np.float64) for name, array in arrays.items()}
@@ -204,6 +262,7 @@ def _scalars(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     return {name: float(a) if name not in fields and a.ndim == 0 else a for name, a in numbers.items()}
 
 
+_OPTIONAL = ("labels", "names", "seconds", "partial", "ended")
 _FACTS = ("target", "queries", "freedom", "estimand", "config")
 _ARRAYS = ("values", "stderr", "base_value", "output", "gap", "gap_stderr")
 

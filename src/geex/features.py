@@ -191,6 +191,14 @@ def grid_axes(features: Features, shape: Shape) -> tuple[int, ...]:
     return ()
 
 
+def neighbouring(features: Features, shape: Shape) -> tuple[int, ...]:
+    """The same, and () where it is not clear which axes these are: no neighbours are taken for granted."""
+    try:
+        return grid_axes(features, shape)
+    except FeaturesError:
+        return ()
+
+
 def _axis(axis: int, shape: Shape) -> int:
     """The axis, counted from the front."""
     n = len(shape)

@@ -16,6 +16,10 @@ Score = str | Callable[[Array], Array] | None
 Target = int | Sequence[int] | str | None
 
 
+AUTO = "auto"
+ROUNDING = 1e-3
+
+
 def softmax(answers: Array) -> Array:
     """Logits -> probabilities."""
     _several(answers, "softmax")
@@ -25,17 +29,22 @@ def softmax(answers: Array) -> Array:
     return shifted / xp.sum(shifted, axis=1, keepdims=True)
 
 
-def log_odds(answers: Array) -> Array:
-    """Probabilities p -> log p/(1 − p), p kept 1e-12 away from 0 and 1."""
+def log_odds(answers: Array, floor: float = 1e-12) -> Array:
+    """Probabilities p -> log p/(1 − p), p kept `floor` away from 0 and 1."""
     xp = namespace(answers)
     low, high = float(host(xp.min(answers))), float(host(xp.max(answers)))
     if low < -1e-6 or high > 1 + 1e-6:
         raise AnswerError(
-            f"score='log_odds' wants probabilities and the model answered between {low:.4g} and {high:.4g}; "
+            f"log-odds want probabilities and the model answered between {low:.4g} and {high:.4g}; "
             "for logits take score='softmax' or 'margin', or a callable."
         )
-    p = xp.clip(answers, 1e-12, 1 - 1e-12)
+    p = xp.clip(answers, floor, 1 - floor)
     return xp.log(p) - xp.log1p(-p)
+
+
+def bounded_log_odds(answers: Array) -> Array:
+    """Log-odds between −6.9 and 6.9: beyond one in a thousand a probability says nothing more."""
+    return log_odds(answers, 1e-3)
 
 
 def margin(answers: Array) -> Array:
@@ -56,16 +65,28 @@ SCORES: dict[str, Callable[[Array], Array]] = {
     "answer": as_it_comes,
     "softmax": softmax,
     "log_odds": log_odds,
+    "bounded_log_odds": bounded_log_odds,
     "margin": margin,
 }
 
 
 def check_score(score: Score) -> None:
     """Raises InputError where `score` is none of the known names and cannot be called."""
-    if score is not None and not callable(score) and (not isinstance(score, str) or score not in SCORES):
+    known = (AUTO, *SCORES)
+    if score is not None and not callable(score) and (not isinstance(score, str) or score not in known):
         raise InputError(
-            f"score is {score!r}; wanted None, {', '.join(map(repr, SCORES))} or a callable (n, k) -> (n, k)."
+            f"score is {score!r}; wanted None, {', '.join(map(repr, known))} or a callable (n, k) -> (n, k)."
         )
+
+
+def settled(score: Score, ends: Array) -> Score:
+    """The score that "auto" stands for: bounded log-odds where the answers (n, k) are chances of k classes."""
+    if score != AUTO:
+        return score
+    xp = namespace(ends)
+    sums = xp.abs(xp.sum(ends, axis=1) - 1)
+    chances = ends.shape[1] > 1 and bool(xp.all(ends >= -ROUNDING)) and bool(xp.all(sums <= ROUNDING))
+    return "bounded_log_odds" if chances else "answer"
 
 
 def scored(answers: Array, score: Score) -> Array:

@@ -7,9 +7,11 @@ itself an even plan: a run can stop early, go on later or be given more queries,
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
+
+import numpy as np
 
 from geex.arrays import Array, Shape, accelerated, host, library, namespace
 from geex.features import Features
@@ -48,7 +50,11 @@ class Masks:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Fields decide every query. `explicand` and `baseline` are in the working type; the model is sent `dtype`."""
+    """Fields decide every query. `explicand` and `baseline` are in the working type; the model is sent `dtype`.
+
+    before: the plan of the leg before this one, and how many of its draws were asked. It changes nothing that is asked
+        here, but whoever makes chunks again makes those of earlier legs first.
+    """
 
     explicand: Array
     baseline: Array
@@ -58,6 +64,17 @@ class Plan:
     bounds: tuple[Array, Array] | None = None
     dtype: object = None
     masks: Masks = field(default_factory=lambda: Masks(keep=0), repr=False)
+    before: "tuple[Plan, int] | None" = field(default=None, repr=False)
+
+    @property
+    def earlier(self) -> int:
+        """How many draws earlier legs have asked."""
+        return 0 if self.before is None else self.before[0].earlier + self.before[1]
+
+    def bare(self) -> "Plan":
+        """The same without the masks that were kept."""
+        before = None if self.before is None else (self.before[0].bare(), self.before[1])
+        return replace(self, masks=Masks(keep=0), before=before)
 
     @cached_property
     def draws_per_chunk(self) -> int:
@@ -79,9 +96,12 @@ class Plan:
         return Chunk(self, index, draws)
 
     def chunks(self, draws: int) -> Iterator["Chunk"]:
-        """The chunks that hold the first `draws` draws, the last one cut short."""
-        for index in range(-(-draws // self.draws_per_chunk)):
-            yield self.chunk(index).first(draws - index * self.draws_per_chunk)
+        """The chunks that hold the first `draws` draws, those of earlier legs included, the last one cut short."""
+        if self.before is not None:
+            yield from self.before[0].chunks(self.earlier)
+        own = draws - self.earlier
+        for index in range(-(-own // self.draws_per_chunk)):
+            yield self.chunk(index).part(0, own - index * self.draws_per_chunk)
 
     def rows(self, start: int, stop: int) -> Array:
         """Queries number `start` … `stop` − 1 of the plan, made from nothing but the plan."""
@@ -113,6 +133,11 @@ class Ends:
         return self.points[start:stop, ...]
 
 
+def seed_of(seed: int, *place: int) -> int:
+    """A seed of its own for every place that has one."""
+    return int(np.random.SeedSequence(seed, spawn_key=place).generate_state(1, np.uint64)[0])
+
+
 def _fingerprint(facts: tuple[object, ...], arrays: list[Array]) -> str:
     digest = hashlib.sha256(repr(facts).encode())
     for array in arrays:
@@ -137,11 +162,11 @@ class Chunk:
     def rows(self) -> int:
         return self.count * self.plan.search.rows
 
-    def first(self, count: int) -> "Chunk":
-        """The first `count` draws of this chunk (all of them where it has no more)."""
-        if count >= self.count:
+    def part(self, first: int, stop: int) -> "Chunk":
+        """Draws number `first` … `stop` − 1 of this chunk, as far as it has them."""
+        if first <= 0 and stop >= self.count:
             return self
-        draws = Draws(self.draws.alpha[:count], self.draws.noise[:count, ...])
+        draws = Draws(self.draws.alpha[first:stop], self.draws.noise[first:stop, ...])
         return Chunk(self.plan, self.index, draws)
 
     def queries(self) -> Array:

@@ -1,138 +1,183 @@
 """The posterior of a linear model with a Gaussian prior, on the smaller side of its design.
 
-d = Φ u + noise,   u ~ N(0, s² K),   noise ~ N(0, s² λ),   ξ = D u
+d = Φ u + noise,   u ~ N(0, s² K),   noise ~ N(0, s² λ),   ξ = D U u
 
 n × n    A = Φ K Φᵀ + λ     û = K Φᵀ A⁻¹ d           Cov u / s² = K − (L⁻¹ Φ K)ᵀ (L⁻¹ Φ K),   A = L Lᵀ
-p × p    M = λ + Φᵀ Φ K     û = K M⁻¹ Φᵀ d           Cov u / s² = λ K M⁻¹
+q × q    M = λ + Φᵀ Φ K     û = K M⁻¹ Φᵀ d           Cov u / s² = λ K M⁻¹
 """
 
 from dataclasses import dataclass, replace
 
-from geex.arrays import Array, device, like, namespace
+from geex.arrays import Array, device, like, namespace, solved
+from geex.knots import Knots
 from geex.prior import Prior
+
+BLOCK = 64
+TINY = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Lift:
+    """ξ = D U u: reach D (p,), and U from q knots to p features."""
+
+    reach: Array
+    knots: Knots
+
+    def up(self, rows: Array) -> Array:
+        """D U u for each row u of (r, q): (r, p)."""
+        return self.knots.up(rows) * self.reach
+
+    def down(self, rows: Array) -> Array:
+        """(D U)ᵀ v for each row v of (r, p): (r, q)."""
+        return self.knots.down(rows * self.reach)
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Mean and covariance of ξ for k outputs, which share all but the scale s².
+    """Mean and covariance of u, and of ξ, for k outputs, which share all but the scale s².
 
-    mean (k, q); scale s² (k,); reach D (q,). Cov ξ = s² D (K − root ᵀ root) D, or s² D dense D where that is not None.
-    direction (q,) is one that has been conditioned on: Cov ξ is less by direction directionᵀ.
+    coefficients û (k, q); scale s² (k,). Cov u = s² (K − root ᵀ root), or s² dense where that is not None.
+    direction (q,) is one that has been conditioned on: Cov u / s² is less by direction directionᵀ.
     """
 
-    mean: Array
+    coefficients: Array
     scale: Array
-    reach: Array
+    lift: Lift
     prior: Prior
     root: Array | None = None
     dense: Array | None = None
     direction: Array | None = None
 
+    @property
+    def mean(self) -> Array:
+        """ξ̂ (k, p)."""
+        return self.lift.up(self.coefficients)
+
     def variance(self) -> Array:
-        """Var ξ / s² of every coefficient (q,)."""
-        xp = namespace(self.mean)
+        """Var ξ / s² of every feature (p,)."""
+        xp = namespace(self.coefficients)
         if self.dense is not None:
-            variance = xp.linalg.diagonal(self.dense)
+            variance = self._squares(self._factor()) if self.lift.knots.spacing > 1 else xp.linalg.diagonal(self.dense)
         else:
-            variance = self.prior.height - xp.sum(self.root**2, axis=0)  # type: ignore[operator]
-        return self._rest(variance * self.reach**2, self.direction)
+            variance = like(self.prior.diagonal(self.lift.knots), self.lift.reach) - self._squares(self.root)
+        known = None if self.direction is None else self.lift.up(self.direction[None, :])[0, :]
+        return _rest(variance * self.lift.reach**2, known)
 
     def covering(self, rows: Array) -> Array:
-        """R Cov ξ Rᵀ / s², its diagonal, for rows R (r, q)."""
-        return self._rest(self.between(rows, rows), None if self.direction is None else rows @ self.direction)
-
-    def between(self, left: Array, right: Array) -> Array:
-        """Σ_q of left ∘ (Cov ξ right) / s², row by row, before conditioning."""
-        xp = namespace(self.mean)
-        left, right = left * self.reach, right * self.reach
-        if self.dense is not None:
-            return xp.sum(left * (right @ self.dense), axis=1)
-        shared = (left @ self.root.T) * (right @ self.root.T)  # type: ignore[union-attr]
-        return xp.sum(left * self.prior.apply(right), axis=1) - xp.sum(shared, axis=1)
+        """R Cov ξ Rᵀ / s², its diagonal, for rows R (r, p)."""
+        rows = self.lift.down(rows)
+        return _rest(self._between(rows), None if self.direction is None else rows @ self.direction)
 
     def summing_to(self, totals: Array, counted: Array) -> "Posterior":
         """Conditioned on counted · ξ = totals (k,), exactly: the best linear correction, along Cov ξ counted."""
-        xp = namespace(self.mean)
-        row = counted[None, :]
-        moved = self.moved(counted)
-        spread = self.between(row, row)[0]
-        missing = totals - self.mean @ counted
-        return replace(self, mean=self.mean + missing[:, None] * moved / spread, direction=moved / xp.sqrt(spread))
+        xp = namespace(self.coefficients)
+        row = self.lift.down(counted[None, :])
+        moved = self._moved(row[0, :])
+        spread = self._between(row)[0]
+        missing = totals - self.coefficients @ row[0, :]
+        coefficients = self.coefficients + missing[:, None] * moved / spread
+        return replace(self, coefficients=coefficients, direction=moved / xp.sqrt(spread))
 
-    def moved(self, direction: Array) -> Array:
-        """Cov ξ direction / s² (q,)."""
-        right = direction * self.reach
+    def _between(self, rows: Array) -> Array:
+        """r Cov u rᵀ / s² for each of rows (r, q), before conditioning."""
+        xp = namespace(rows)
         if self.dense is not None:
-            return self.reach * (self.dense @ right)
-        root = self.root
-        return self.reach * (self.prior.apply(right[None, :])[0, :] - (root @ right) @ root)
+            return xp.sum(rows * (rows @ self.dense), axis=1)
+        shared = xp.astype(rows, self.root.dtype) @ self.root.T  # type: ignore[union-attr]
+        return xp.sum(rows * self.prior.apply(rows), axis=1) - xp.astype(xp.sum(shared**2, axis=1), rows.dtype)
 
-    @staticmethod
-    def _rest(variance: Array, known: Array | None) -> Array:
-        xp = namespace(variance)
-        left = variance if known is None else variance - known**2
-        return xp.maximum(left, xp.zeros_like(left))
+    def _moved(self, row: Array) -> Array:
+        """Cov u row / s² (q,), before conditioning."""
+        if self.dense is not None:
+            return self.dense @ row
+        xp, root = namespace(row), self.root
+        shared = (root @ xp.astype(row, root.dtype)) @ root  # type: ignore[union-attr]
+        return self.prior.apply(row[None, :])[0, :] - xp.astype(shared, row.dtype)
+
+    def _squares(self, root: Array | None) -> Array:
+        """The diagonal of U rootᵀ root Uᵀ (p,), a few rows at a time."""
+        assert root is not None
+        xp = namespace(root)
+        blocks = range(0, root.shape[0], BLOCK)
+        parts = (xp.sum(self.lift.knots.up(root[start : start + BLOCK, :]) ** 2, axis=0) for start in blocks)
+        return sum(xp.astype(part, self.lift.reach.dtype) for part in parts)
+
+    def _factor(self) -> Array:
+        """A matrix whose rows' squares sum up to the covariance."""
+        xp = namespace(self.dense)
+        size = xp.max(xp.linalg.diagonal(self.dense))
+        return xp.linalg.cholesky(self.dense + TINY * size * _identity(self.dense.shape[0], self.dense)).T  # type: ignore[union-attr]
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Φ = contrasts ∘ units: contrasts (n, q) as they were asked, and what a unit of each changes in u (q,)."""
+    """Φ = contrasts ∘ units: contrasts (n, q) as they were asked, and what a unit of each changes in u (q,).
+
+    units None: the contrasts are Φ already, in the working type.
+    """
 
     contrasts: Array
-    units: Array
+    units: Array | None = None
 
-    def rows(self, count: int | None = None) -> Array:
-        """The first rows of Φ, in float64."""
-        xp = namespace(self.units)
-        return xp.astype(self.contrasts[:count, :], xp.float64) * self.units
+    def rows(self, which: Array | None = None) -> Array:
+        """Φ, or the rows of it that are wanted."""
+        xp = namespace(self.contrasts)
+        contrasts = self.contrasts if which is None else xp.take(self.contrasts, which, axis=0)
+        return contrasts if self.units is None else xp.astype(contrasts, xp.float64) * self.units
 
     def gram(self) -> Array:
         """Φᵀ Φ. Products of contrasts are made in their own type, which is exact for masks."""
-        xp = namespace(self.units)
-        return xp.astype(self.contrasts.T @ self.contrasts, xp.float64) * self.units[:, None] * self.units
+        xp = namespace(self.contrasts)
+        product = xp.astype(self.contrasts.T @ self.contrasts, xp.float64)
+        return product if self.units is None else product * self.units[:, None] * self.units
 
     def against(self, differences: Array) -> Array:
         """Φᵀ d (q, k)."""
-        xp = namespace(self.units)
+        xp = namespace(self.contrasts)
         product = self.contrasts.T @ xp.astype(differences, self.contrasts.dtype)
-        return xp.astype(product, xp.float64) * self.units[:, None]
+        product = xp.astype(product, xp.float64)
+        return product if self.units is None else product * self.units[:, None]
 
 
-def posterior(design: Design, differences: Array, reach: Array, prior: Prior, ratio: float) -> Posterior:
-    """The posterior given Φ, d (n, k), D (q,), K and λ; s² by maximum likelihood."""
+def posterior(design: Design, differences: Array, lift: Lift, prior: Prior, ratio: float) -> Posterior:
+    """The posterior given Φ, d (n, k), D U, K and λ; s² by maximum likelihood."""
     n, q = design.contrasts.shape
     if n <= q:
-        return _by_draws(design.rows(), differences, reach, prior, ratio)
-    return _by_features(design, differences, reach, prior, ratio)
+        return _by_draws(design.rows(), differences, lift, prior, ratio)
+    return _by_features(design, differences, lift, prior, ratio)
 
 
-def _by_draws(rows: Array, differences: Array, reach: Array, prior: Prior, ratio: float) -> Posterior:
+def _by_draws(rows: Array, differences: Array, lift: Lift, prior: Prior, ratio: float) -> Posterior:
     xp = namespace(differences)
-    n, k = differences.shape
+    n = differences.shape[0]
     smooth = prior.apply(rows)
-    lower = xp.linalg.cholesky(rows @ smooth.T + ratio * _identity(n, rows))
-    half = solved(lower, xp.concat([differences, smooth], axis=1))
-    mean = half[:, :k].T @ half[:, k:]
-    return Posterior(mean * reach, xp.sum(half[:, :k] ** 2, axis=0) / n, reach, prior, root=half[:, k:])
+    system = xp.astype(rows @ smooth.T, xp.float64)
+    lower = xp.linalg.cholesky(system + ratio * _identity(n, system))
+    half = solved(lower, differences)
+    root = solved(xp.astype(lower, smooth.dtype, copy=False), smooth)
+    coefficients = half.T @ xp.astype(root, xp.float64, copy=False)
+    return Posterior(coefficients, xp.sum(half**2, axis=0) / n, lift, prior, root=root)
 
 
-def _by_features(design: Design, differences: Array, reach: Array, prior: Prior, ratio: float) -> Posterior:
+def _by_features(design: Design, differences: Array, lift: Lift, prior: Prior, ratio: float) -> Posterior:
     xp = namespace(differences)
     n, q = design.contrasts.shape
-    kernel = like(prior.dense(), reach)
-    system = design.gram() @ kernel + ratio * _identity(q, reach)
+    kernel = like(prior.dense(), lift.reach)
+    system = design.gram() @ kernel + ratio * _identity(q, lift.reach)
     inverse = xp.linalg.solve(system.T, kernel).T  # K M⁻¹, K being symmetric
     against = design.against(differences)
     explained = inverse @ against
     misfit = (xp.sum(differences**2, axis=0) - xp.sum(against * explained, axis=0)) / ratio / n
     misfit = xp.maximum(misfit, xp.zeros_like(misfit))
-    return Posterior((explained * reach[:, None]).T, misfit, reach, prior, dense=ratio * (inverse + inverse.T) / 2)
+    return Posterior(explained.T, misfit, lift, prior, dense=ratio * (inverse + inverse.T) / 2)
+
+
+def _rest(variance: Array, known: Array | None) -> Array:
+    """What is left of a variance when a deviation along something known is taken off."""
+    xp = namespace(variance)
+    left = variance if known is None else variance - known**2
+    return xp.maximum(left, xp.zeros_like(left))
 
 
 def _identity(count: int, array: Array) -> Array:
     return namespace(array).eye(count, dtype=array.dtype, device=device(array))
-
-
-def solved(lower: Array, right: Array) -> Array:
-    """L⁻¹ right."""
-    return namespace(lower).linalg.solve(lower, right)

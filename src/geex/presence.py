@@ -9,7 +9,7 @@ U[0,1]; drawn as α = sin²(πu/2) instead, u ~ U[0,1], it is w = π (m − α)/
 Masks are independent over features, or the sign of a smooth Gaussian field, which shows and hides regions.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi, prod
 
 import numpy as np
@@ -82,6 +82,7 @@ class PresenceMasks(Search):
     """The search of `Presence`. A draw's noise is its mask over features (u, p), 1 where a feature shows.
 
     by_size: masks of exactly s features, s drawn ∝ 1/(s(p − s)): those of which regression makes Shapley values.
+    within: the features that masks speak of, packed bits; the others show in both queries. None: all.
     """
 
     features: Features
@@ -89,6 +90,7 @@ class PresenceMasks(Search):
     widths: tuple[float, ...] = ()
     axes: tuple[int, ...] = ()
     by_size: bool = False
+    within: bytes | None = None
     rows: int = 2
     block: int = 1
     least: int = 4
@@ -110,8 +112,16 @@ class PresenceMasks(Search):
             masks = stream.uniform((count, prod(shape))) < like(alpha, explicand)[:, None]
         return Draws(like(alpha, explicand), xp.astype(masks, explicand.dtype))
 
+    @property
+    def drawn(self) -> object:
+        return replace(self, within=None)
+
     def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
         xp = namespace(explicand)
+        if self.within is not None:
+            inside = self.region(explicand)
+            hidden = [self.on_elements(side * inside, explicand) for side in (1 - draws.noise, draws.noise)]
+            return xp.stack([explicand - mask * (explicand - baseline) for mask in hidden], axis=1)
         shown = self.on_elements(draws.noise, explicand) * (explicand - baseline)
         return xp.stack([baseline + shown, explicand - shown], axis=1)
 
@@ -122,7 +132,14 @@ class PresenceMasks(Search):
 
     def contrasts(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
         """What the two queries of a draw differ by, in units of features (u, p): 1 shown, −1 hidden, 0 alike."""
-        return (2 * draws.noise - 1) * self.differing(explicand, baseline)
+        contrasts = (2 * draws.noise - 1) * self.differing(explicand, baseline)
+        return contrasts if self.within is None else contrasts * self.region(explicand)
+
+    def region(self, explicand: Array) -> Array:
+        """`within` as 1 and 0 for every feature (p,)."""
+        count = prod(self.features.shape(tuple(explicand.shape)))
+        bits = np.unpackbits(np.frombuffer(self.within or b"", np.uint8), count=count)
+        return like(bits, explicand)
 
     def on_elements(self, masks: Array, explicand: Array) -> Array:
         """Masks over features (u, p) as masks over elements (u, *shape)."""

@@ -1,9 +1,9 @@
 """What is believed of values before anything is asked: neighbours act alike.
 
-    ξ = D u,   u ~ N(0, s² K),   K = Σ_j c_j ⊗_axis K_j
+    ξ = D U u,   u ~ N(0, s² K),   K = Σ_j c_j ⊗_axis K_j
 
-K is a mixture of Gaussian kernels of a few widths along the axes of the feature grid, and of white noise. It is
-applied axis by axis; D is a scale for every feature, 0 where x = x̊.
+K is a mixture of Gaussian kernels of a few widths along the axes of the grid of knots, and of white noise. It is
+applied axis by axis. D is a scale for every feature, 0 where x = x̊, and U interpolates between the knots.
 """
 
 from dataclasses import dataclass
@@ -12,26 +12,24 @@ from math import prod
 import numpy as np
 
 from geex.arrays import Array, Shape, like, namespace
+from geex.knots import Knots
 
-WIDTHS = (1 / 28, 1.5 / 28, 2 / 28, 3 / 28, 5 / 28)
+WIDTHS = (1 / 75, 1 / 37, 1 / 28, 1.5 / 28, 2 / 28, 3 / 28, 5 / 28)
+SCALES = ((0.3, 1 / 75), (0.3, 1 / 37), (0.2, 1.5 / 28), (0.2, 3 / 28))
+NARROWEST = 0.75
 WHITE = 0.05
 
 
 @dataclass(frozen=True)
 class Prior:
-    """K on a grid of `shape`, smooth along `axes`: `mixture` holds (share, width in features), width 0 for white."""
+    """K on a grid of `shape`, smooth along `axes`: `mixture` holds (share, width in knots), width 0 for white."""
 
     shape: Shape
     axes: tuple[int, ...]
     mixture: tuple[tuple[float, float], ...]
 
-    @property
-    def height(self) -> float:
-        """K's diagonal."""
-        return sum(share for share, _ in self.mixture)
-
     def apply(self, rows: Array) -> Array:
-        """K times each row of (r, p)."""
+        """K times each row of (r, q)."""
         xp = namespace(rows)
         grid = xp.reshape(rows, (rows.shape[0], *self.shape))
         total = 0.0
@@ -44,25 +42,48 @@ class Prior:
         return xp.reshape(total, (rows.shape[0], -1))
 
     def dense(self) -> np.ndarray:
-        """K (p, p)."""
+        """K (q, q)."""
+        return np.asarray(sum(share * _product(self._along(width)) for share, width in self.mixture))
+
+    def diagonal(self, knots: Knots) -> np.ndarray:
+        """The diagonal of U K Uᵀ (p,)."""
         parts = []
         for share, width in self.mixture:
-            smooth = [width > 0 and axis in self.axes for axis in range(len(self.shape))]
-            product: np.ndarray = np.eye(1)
-            for n, along in zip(self.shape, smooth, strict=True):
-                product = np.kron(product, _kernel(n, width) if along else np.eye(n))
-            parts.append(share * product)
+            lifted = [
+                knots.matrix(axis) @ kernel @ knots.matrix(axis).T if axis in knots.axes else kernel
+                for axis, kernel in enumerate(self._along(width))
+            ]
+            parts.append(share * _product([np.diag(kernel)[None, :] for kernel in lifted])[0])
         return np.asarray(sum(parts))
 
+    def _along(self, width: float) -> list[np.ndarray]:
+        """The kernel of one part of the mixture along every axis."""
+        smooth = [width > 0 and axis in self.axes for axis in range(len(self.shape))]
+        return [_kernel(n, width) if along else np.eye(n) for n, along in zip(self.shape, smooth, strict=True)]
 
-def priors(shape: Shape, axes: tuple[int, ...]) -> list[Prior]:
-    """The candidates that the marginal likelihood chooses from; white noise alone where there are no neighbours."""
+
+def priors(knots: Knots, axes: tuple[int, ...]) -> list[Prior]:
+    """The candidates that the marginal likelihood chooses from; white noise alone where there are no neighbours.
+
+    One of every width that the knots can tell from white noise, and one of many widths, where that leaves several.
+    """
+    shape = knots.shape
     white = Prior(shape, (), ((1.0, 0.0),))
     if not axes:
         return [white]
     side = prod(shape[axis] for axis in axes) ** (1 / len(axes))
-    smooth = [Prior(shape, axes, ((1 - WHITE, width * side), (WHITE, 0.0))) for width in WIDTHS]
-    return [white, *smooth]
+    smooth = [
+        Prior(shape, axes, ((1 - WHITE, width * side), (WHITE, 0.0))) for width in WIDTHS if width * side >= NARROWEST
+    ]
+    scales = tuple((share, width * side if width * side >= NARROWEST else 0.0) for share, width in SCALES)
+    return [white, *smooth, Prior(shape, axes, scales)]
+
+
+def _product(matrices: list[np.ndarray]) -> np.ndarray:
+    product: np.ndarray = np.eye(1)
+    for matrix in matrices:
+        product = np.kron(product, matrix)
+    return product
 
 
 def _kernel(length: int, width: float) -> np.ndarray:

@@ -13,6 +13,7 @@ from geex.methods import Estimate
 from geex.outputs import scored
 from geex.plan import Chunk, Plan
 from geex.score import Answered
+from geex.stop import reach
 from geex.task import Task
 
 
@@ -21,7 +22,8 @@ class Record:
     """Everything that was asked and answered: enough to estimate again without the model.
 
     ends (1 + baselines, k) are the answers for x and the baselines, answers[b] (rows, k) those of plans[b]; again
-    (1, k) is the second answer for x, where it was asked for. partial: whether it was stopped before it was through.
+    (1, k) is the second answer for x, where it was asked for. partial: whether it was stopped before it was through;
+    ended: why a rule ended it.
     """
 
     task: Task
@@ -31,6 +33,7 @@ class Record:
     asked: int
     again: Array | None = None
     partial: bool = False
+    ended: str = ""
 
     def regions(self, rows: Array, targets: list[int]) -> tuple[Array, Array]:
         """Sums of values over regions, rows (r, p) of 0 and 1, and their standard errors: (k, r) each."""
@@ -40,7 +43,7 @@ class Record:
             )
         parts = []
         for part, (plan, answers) in enumerate(zip(self.plans, self.answers, strict=True)):
-            pair = _pair(self.ends, part)
+            pair = pair_of(self.ends, part)
             parts.append(self.task.method.regions(plan, stored(plan, answers), pair, targets, self.task.score, rows))
         values = sum(part.values for part in parts) / len(parts)
         return values, sum(part.stderr**2 for part in parts) ** 0.5 / len(parts)
@@ -48,10 +51,10 @@ class Record:
 
 def estimated(task: Task, plan: Plan, answered: Answered, ends: Array, part: int, targets: list[int]) -> Estimate:
     """The estimate for one baseline."""
-    return task.method.estimate(plan, answered, _pair(ends, part), targets, task.score)
+    return task.method.estimate(plan, answered, pair_of(ends, part), targets, task.score)
 
 
-def _pair(ends: Array, part: int) -> Array:
+def pair_of(ends: Array, part: int) -> Array:
     """The answers for x and for one of the baselines (2, k)."""
     return namespace(ends).concat([ends[:1, :], ends[part + 1 : part + 2, :]], axis=0)
 
@@ -92,10 +95,20 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
         freedom=float(sum(getattr(part, "freedom", np.inf) for part in parts)),
         estimand=_estimand(task, plans),
         config=_config(task, plans),
+        explicand=task.explicand,
+        features=task.features,
         record=record,
         partial=record.partial,
+        ended=record.ended,
+        reach=one(_reach(parts, len(targets), xp)),
         noise=None if record.again is None else one(_noise(record, targets)),
     )
+
+
+def _reach(parts: list[Estimate], outputs: int, xp: Any) -> Array:
+    """Half the width of the 95% interval of the sum over the top tenth of features (k,)."""
+    squares = [sum(reach(part, output) ** 2 for part in parts) for output in range(outputs)]
+    return xp.asarray([square**0.5 / len(parts) for square in squares])
 
 
 def _noise(record: Record, targets: list[int]) -> Array:
@@ -134,6 +147,8 @@ def _config(task: Task, plans: list[Plan]) -> dict[str, Any]:
         "score": task.score if isinstance(task.score, str) or task.score is None else repr(task.score),
         "seed": task.seed,
         "budget": task.queries,
+        "twice": task.twice,
+        "baseline": task.baseline,
         "baselines": len(plans),
         "bounds": None if task.bounds is None else [float(task.bounds[0].min()), float(task.bounds[1].max())],
         "library": library(task.explicand),

@@ -4,7 +4,7 @@
 
 For independent masks with α = ½ and for Gaussian noise the coefficients are what the score estimator estimates, but
 the cross-talk between features, which is most of its noise, is gone. D, K and the noise are chosen by the marginal
-likelihood from a handful of candidates, on the first few hundred draws.
+likelihood from a handful of candidates, on a few hundred draws.
 """
 
 from dataclasses import dataclass, field, replace
@@ -15,18 +15,19 @@ import numpy as np
 
 from geex.arrays import Array, like, namespace
 from geex.errors import MethodError
-from geex.features import Elements, Features, Pixels, grid_axes
+from geex.features import Elements, Features, Pixels, neighbouring
+from geex.knots import knots_for
 from geex.methods import Method
 from geex.outputs import Score, scored
 from geex.plan import Plan
-from geex.posterior import Design, Posterior, posterior
+from geex.posterior import Design, Lift, Posterior, posterior
 from geex.presence import Presence, PresenceMasks
 from geex.prior import Prior, priors
 from geex.score import Answered, contrast
 from geex.search import Gaussian, Noise, Search
 
 RATIOS = np.logspace(-10, 2, 49)
-DRAWS_FOR_CHOICE = 128
+DRAWS_FOR_CHOICE = 256
 POSTERIOR = (
     "Standard errors are those of the posterior: they know nothing of what a smooth prior smooths away, and are too "
     "small for single sharp features and for few queries."
@@ -72,13 +73,14 @@ class Regression:
         return search
 
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> "Fit":
-        contrasts, differences = gathered(answered, targets, score)
-        reach, prior, ratio = chosen_prior(plan, contrasts, differences)
-        fit = posterior(design(plan, contrasts, reach), differences, reach, prior, ratio)
+        lifts = lifts_of(plan)
+        designs, differences = gathered(answered, lifts, targets, score)
+        design, lift, prior, ratio = chosen_prior(designs, lifts, differences, _axes(plan))
+        fit = posterior(design, differences, lift, prior, ratio)
         if self.complete:
             outputs = scored(ends, score)
             totals = namespace(outputs).stack([outputs[0, target] - outputs[1, target] for target in targets])
-            fit = fit.summing_to(totals, namespace(totals).ones_like(reach))
+            fit = fit.summing_to(totals, namespace(totals).ones_like(lift.reach))
         return Fit(fit, plan)
 
     def regions(
@@ -119,8 +121,12 @@ class Fit:
     @property
     def sum_stderr(self) -> Array:
         xp = namespace(self.posterior.mean)
-        whole = xp.ones_like(self.posterior.reach)[None, :]
+        whole = xp.ones_like(self.posterior.lift.reach)[None, :]
         return xp.sqrt(self.posterior.scale * self.posterior.covering(whole)[0])
+
+    def sum_over(self, rows: Array) -> Array:
+        """The joint standard error of sums over regions, rows (r, p) of 0 and 1: (k, r)."""
+        return replace(self, rows=rows).stderr
 
     def _coefficients(self, rows: Array) -> Array:
         """Rows over features (r, p) as rows over coefficients (r, q)."""
@@ -138,8 +144,8 @@ class Fit:
         return self.plan.features.total(grid)
 
 
-def gathered(answered: Answered, targets: list[int], score: Score) -> tuple[Array, Array]:
-    """Contrasts E (n, q) in the working type and differences d (n, k) in float64, of a whole run."""
+def gathered(answered: Answered, lifts: list[Lift], targets: list[int], score: Score) -> tuple[list[Design], Array]:
+    """Φ of every lift, and the differences d (n, k) in float64, of a whole run."""
     contrasts, differences = [], []
     for chunk, answers in answered:
         plan, xp = chunk.plan, namespace(answers)
@@ -147,26 +153,42 @@ def gathered(answered: Answered, targets: list[int], score: Score) -> tuple[Arra
         outputs = xp.reshape(scored(answers, score), (chunk.count, search.rows, -1))
         d = xp.stack([contrast(outputs[:, :, target]) for target in targets], axis=1)
         differences.append(2 * d if isinstance(search, PresenceMasks) else d)
-        contrasts.append(search.contrasts(chunk.draws, plan.explicand, plan.baseline))
-    return xp.concat(contrasts, axis=0), xp.concat(differences, axis=0)
+        contrasts.append(_lowered(search.contrasts(chunk.draws, plan.explicand, plan.baseline), lifts, search))
+    parts = [xp.concat(part, axis=0) for part in zip(*contrasts, strict=True)]
+    if lifts[0].knots.spacing > 1:
+        return [Design(part) for part in parts], xp.concat(differences, axis=0)
+    return [Design(parts[0], _units(lift, search)) for lift in lifts], xp.concat(differences, axis=0)
 
 
-def design(plan: Plan, contrasts: Array, reach: Array) -> Design:
-    """Φ: what a draw changes in units of u. Masks change ξ = D u; noise changes u, the gradient, itself."""
-    masks = isinstance(plan.search, PresenceMasks)
-    return Design(contrasts, reach if masks else namespace(reach).ones_like(reach))
+def _lowered(contrasts: Array, lifts: list[Lift], search: Any) -> list[Array]:
+    """Contrasts (u, p) on the knots of every lift; as they are where every feature is a knot."""
+    if lifts[0].knots.spacing == 1:
+        return [contrasts]
+    xp = namespace(contrasts)
+    return [lift.knots.down(contrasts * xp.astype(_units(lift, search), contrasts.dtype, copy=False)) for lift in lifts]
 
 
-def chosen_prior(plan: Plan, contrasts: Array, differences: Array) -> tuple[Array, Prior, float]:
-    """D, K and λ of the largest marginal likelihood, all outputs together."""
-    shape, axes = _grid(plan)
+def _units(lift: Lift, search: Any) -> Array:
+    """What a unit of contrast changes in u. Masks change ξ = D U u; noise changes U u, the gradient, itself."""
+    return lift.reach if isinstance(search, PresenceMasks) else namespace(lift.reach).ones_like(lift.reach)
+
+
+def chosen_prior(
+    designs: list[Design], lifts: list[Lift], differences: Array, axes: tuple[int, ...]
+) -> tuple[Design, Lift, Prior, float]:
+    """Φ, D, K and λ of the largest marginal likelihood, all outputs together, on draws from all of the run."""
+    xp = namespace(differences)
+    n = differences.shape[0]
+    places = np.unique(np.linspace(0, n - 1, min(n, DRAWS_FOR_CHOICE)).round().astype(np.int64))
+    which = like(places, differences, xp.int64)
+    some = xp.take(differences, which, axis=0)
     best = None
-    for reach in _reaches(plan):
-        rows = design(plan, contrasts, reach).rows(DRAWS_FOR_CHOICE)
-        for prior in priors(shape, axes):
-            likelihood, ratio = evidence(rows @ prior.apply(rows).T, differences[:DRAWS_FOR_CHOICE, :])
+    for design, lift in zip(designs, lifts, strict=True):
+        rows = design.rows(which)
+        for prior in priors(lift.knots, axes):
+            likelihood, ratio = evidence(xp.astype(rows @ prior.apply(rows).T, xp.float64), some)
             if best is None or likelihood > best[0]:
-                best = (likelihood, reach, prior, ratio)
+                best = (likelihood, design, lift, prior, ratio)
     assert best is not None
     return best[1:]
 
@@ -185,17 +207,23 @@ def evidence(gram: Array, differences: Array) -> tuple[float, float]:
     return float(likelihood[best]), float(RATIOS[best] * size)
 
 
-def _grid(plan: Plan) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shape of the coefficients and the axes along which they have neighbours."""
+def lifts_of(plan: Plan) -> list[Lift]:
+    """Candidates of D, with the knots that the features' grid has."""
     shape = tuple(plan.explicand.shape)
-    if isinstance(plan.search, PresenceMasks):
-        return plan.features.shape(shape), grid_axes(plan.features, shape)
-    features = Elements(channels=plan.features.channels)
-    return shape, grid_axes(features, shape)
+    grid = plan.features.shape(shape) if isinstance(plan.search, PresenceMasks) else shape
+    knots = knots_for(grid, _axes(plan))
+    return [Lift(reach, knots) for reach in _reaches(plan)]
+
+
+def _axes(plan: Plan) -> tuple[int, ...]:
+    """The axes along which coefficients have neighbours."""
+    shape = tuple(plan.explicand.shape)
+    features = plan.features if isinstance(plan.search, PresenceMasks) else Elements(channels=plan.features.channels)
+    return neighbouring(features, shape)
 
 
 def _reaches(plan: Plan) -> list[Array]:
-    """Candidates of D (q,), in float64 and 0 where x = x̊: x − x̊ with its sign, and the root of its size."""
+    """Candidates of D (p,), in float64 and 0 where x = x̊: x − x̊ with its sign, and the root of its size."""
     xp = namespace(plan.explicand)
     difference = xp.astype(plan.explicand - plan.baseline, xp.float64)
     if not isinstance(plan.search, PresenceMasks):

@@ -4,26 +4,30 @@ from dataclasses import dataclass
 from typing import Any
 
 from geex.arrays import Array, as_array, as_explicand, like, namespace, working
-from geex.baseline import Baseline, baselines
+from geex.baseline import Baseline, baselines, said
 from geex.checks import whole
+from geex.default import QUERIES, defaults
 from geex.errors import BoundsError, BudgetError, ExplicandError, InputError, MethodError
 from geex.features import Elements, Features, checked
-from geex.methods import GEEX, Method
+from geex.methods import Method
 from geex.outputs import Score, Target, check_score, checked_target
+from geex.stop import Stop, check_stop
 
-QUERIES = 5000
+PAPERS_QUERIES = 5000
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
     """The explicand and baselines in the working type, and all settings with their defaults filled in.
 
+    baseline: in the words of whoever named it, for the call that makes the same again.
     twice: whether the model is asked for x a second time.
     """
 
     explicand: Array
     dtype: Any
     baselines: list[Array]
+    baseline: str
     features: Features
     bounds: tuple[Array, Array] | None
     method: Method
@@ -34,6 +38,7 @@ class Task:
     batch: int | None
     progress: bool
     twice: bool = False
+    stop: Stop | None = None
 
 
 def prepare(
@@ -48,30 +53,39 @@ def prepare(
     seed: int,
     batch: int | None,
     progress: bool,
+    stop: Stop | None = None,
 ) -> Task:
     """A task out of the arguments of `explain`."""
     array = as_explicand(x)
     explicand = working(array)
     floating = namespace(array).isdtype(array.dtype, "real floating")
-    features = checked(Elements() if features is None else features, tuple(explicand.shape))
-    method = GEEX() if method is None else method
+    features = None if features is None else checked(features, tuple(explicand.shape))
+    if method is None:
+        usual = defaults(tuple(explicand.shape), features)
+        features, method = usual.features, usual.method
+        score = usual.score if score is None else score
+        queries = QUERIES if queries is None else queries
+    features = Elements() if features is None else features
     if isinstance(method, type) or not hasattr(method, "search"):
         raise MethodError(f"method is {method!r}; wanted a method such as geex.GEEX().")
     check_score(score)
+    check_stop(stop)
     absent = _baselines(baseline, explicand, features, method)
     return Task(
         explicand=explicand,
         dtype=array.dtype if floating else explicand.dtype,
         baselines=absent,
+        baseline=said(baseline),
         features=features,
         bounds=_bounds(bounds, explicand, absent),
         method=method,
         target=checked_target(target),
         score=score,
-        queries=QUERIES if queries is None else whole("queries", queries, 1, BudgetError),
+        queries=PAPERS_QUERIES if queries is None else whole("queries", queries, 1, BudgetError),
         seed=whole("seed", seed, 0, InputError),
         batch=None if batch is None else whole("batch", batch, 1, BudgetError),
         progress=progress,
+        stop=stop,
     )
 
 

@@ -18,8 +18,8 @@ from geex.errors import JournalError
 from geex.task import Task
 
 ARRAYS = ("explicand", "baselines", "bounds")
-PLAIN = ("queries", "seed", "target", "twice")
-MADE = ("method", "features", "score")
+PLAIN = ("queries", "seed", "target", "twice", "baseline")
+MADE = ("method", "features", "score", "stop")
 
 
 class Unknown:
@@ -71,9 +71,11 @@ def task_of(settings: str, arrays: bytes, **given: Any) -> Task:
         seed=facts["seed"],
         target=facts["target"],
         twice=facts["twice"],
+        baseline=facts["baseline"],
         method=made["method"],
         features=made["features"],
         score=made["score"],
+        stop=made["stop"],
     )
     return replace(task, target=given["target"]) if given.get("target") is not None else task
 

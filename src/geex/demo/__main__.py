@@ -1,4 +1,4 @@
-"""python -m geex.demo [FILE]: explains ten garments, prints the account of each, and draws them.
+"""python -m geex.demo [FILE]: explains ten garments, prints the account of each, draws them, and writes a report.
 
 The paper's settings: 5000 queries, Gaussian noise of deviation 1, baseline 0, the probability of the predicted
 class.
@@ -12,6 +12,7 @@ import numpy as np
 
 import geex
 from geex.demo.garments import garments, network
+from geex.demo.run import garment
 from geex.errors import GeexError, MissingPackage
 
 HEADER = "prediction       f(x)   f(x̊)   f(x)−f(x̊)   Σ values      gap ± stderr   queries     time"
@@ -33,6 +34,9 @@ def main(path: Path) -> None:
     regressed = geex.explain_batch(model, pictures, method=geex.Regression(), score="softmax", features=pixels)
     print(f"\nThe picture's last row, by as many queries. {regressed[0].estimand}")
     print(f"\npicture: {_draw(pictures, explanations, regressed, names, path)}")
+    report = path.with_suffix(".html").resolve()
+    garment(report)
+    print(f"report:  {report}")
 
 
 def _row(explanation: geex.Explanation, names: list[str], seconds: float) -> str:

@@ -3,12 +3,12 @@
 Pixels are normalised as (x/255 − 0.1307)/0.3081; the baseline 0 in those units is a dark grey.
 """
 
-from collections.abc import Callable
 from importlib.resources import files
 
 import numpy as np
 
-from geex.errors import MissingPackage
+from geex.models import onnx
+from geex.models.onnxfile import Onnx
 
 MEAN, DEVIATION = 0.1307, 0.3081
 
@@ -21,15 +21,6 @@ def garments() -> tuple[np.ndarray, np.ndarray, list[str]]:
     return normalised.astype(np.float32), labels, [str(name) for name in names]
 
 
-def network() -> Callable[[np.ndarray], np.ndarray]:
+def network() -> Onnx:
     """The network: (n, 1, 28, 28) -> logits (n, 10)."""
-    try:
-        from onnxruntime import InferenceSession
-    except ImportError:
-        raise MissingPackage("the demo's network runs on onnxruntime: pip install 'geex[onnx]'") from None
-    session = InferenceSession(files("geex.demo").joinpath("fashion.onnx").read_bytes())
-
-    def logits(pixels: np.ndarray) -> np.ndarray:
-        return np.asarray(session.run(["logits"], {"pixels": pixels})[0])
-
-    return logits
+    return onnx(files("geex.demo").joinpath("fashion.onnx").read_bytes())

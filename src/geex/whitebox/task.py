@@ -142,6 +142,8 @@ class Task:
             freedom=float("inf"),
             estimand=estimand,
             config=self._config(method, sigma, seed),
+            explicand=self.explicand,
+            features=self.features,
         )
 
     def _config(self, method: str, sigma: float | None, seed: int | None) -> dict[str, Any]:

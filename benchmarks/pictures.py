@@ -1,0 +1,79 @@
+"""The pictures of the documentation: python -m benchmarks.pictures docs/pictures
+
+All from the embedded network, so that everyone can make them again. The report is photographed by a headless Chromium
+(selenium, chromium and chromedriver).
+"""
+
+import base64
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import geex
+from geex.demo.garments import garments, network
+from geex.demo.run import garment
+from geex.plot.tint import SHOWS, Look, tinted
+from geex.scene import scene
+
+MEANING = {"signed": "for and against", "positive": "for", "top": "strongest tenth", "sure": "grey: may be chance"}
+WINDOW = (1150, 870)
+
+
+def main(folder: Path) -> None:
+    """Draws all of them."""
+    with tempfile.TemporaryDirectory() as place:
+        report = Path(place) / "report.html"
+        explanation, shown = garment(report)
+        photograph(report, folder / "report.png")
+    kinds(explanation, shown).savefig(folder / "kinds.png", dpi=110)
+    pictures, _, names = garments()
+    run = geex.explain(
+        network(), pictures[1], method=geex.GEEX(sigma=1.0), score="softmax", features=geex.Pixels(channels=0)
+    )
+    run.named(labels=names).plot("convergence").savefig(folder / "convergence.png", dpi=110)
+
+
+def kinds(explanation: geex.Explanation, shown: np.ndarray) -> Figure:
+    """One explanation in every way of showing it."""
+    seen = scene(explanation, shown)
+    figure = Figure(figsize=(12.5, 3.3), layout="constrained")
+    axes = figure.subplots(1, 1 + len(SHOWS))
+    axes[0].imshow(seen.picture)
+    axes[0].set_title("input")
+    for axis, show in zip(axes[1:], SHOWS, strict=True):
+        axis.imshow(tinted(seen, seen.outputs[0], Look(show)))
+        axis.set_title(f"{show}\n{MEANING[show]}")
+    for axis in axes:
+        axis.set_axis_off()
+    return figure
+
+
+def photograph(page: Path, picture: Path) -> None:
+    """The top of a page as a browser shows it."""
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    for flag in ("--headless=new", "--no-sandbox", "--disable-background-networking", "--hide-scrollbars"):
+        options.add_argument(flag)
+    options.binary_location = shutil.which("chromium") or ""
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+    try:
+        width, height = WINDOW
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        driver.get(page.as_uri())
+        driver.execute_script("document.getElementById('picture').focus({focusVisible: false})")
+        driver.implicitly_wait(1)
+        driver.find_element("css selector", "html[data-drawn]")
+        taken = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
+        picture.write_bytes(base64.b64decode(taken["data"]))
+    finally:
+        driver.quit()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/pictures"))

@@ -1,0 +1,92 @@
+"""The same command again: as text in a report, and beside a journal, for `geex resume`. It holds no secret.
+
+Of a --header only its name is kept (all of it where the value is env:VARIABLE), of an address neither user nor query.
+"""
+
+import json
+import os
+import shlex
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from geex.errors import InputError
+
+HIDDEN = "…"
+
+
+def told(arguments: list[str]) -> str:
+    """The command line, to be read."""
+    return shlex.join(["geex", *harmless(arguments)])
+
+
+def harmless(arguments: list[str]) -> list[str]:
+    """The arguments without what may be secret."""
+    kept, header = [], False
+    for word in arguments:
+        if header:
+            word = _header(word)
+        elif word.startswith("--header="):
+            word = f"--header={_header(word.removeprefix('--header='))}"
+        header = word == "--header" and not header
+        kept.append(_address(word) if word.startswith(("http://", "https://")) else word)
+    return kept
+
+
+def _header(text: str) -> str:
+    name, _, value = text.partition(":")
+    return text if value.strip().startswith("env:") else f"{name}: {HIDDEN}"
+
+
+def _address(url: str) -> str:
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")
+    hidden = (f"{HIDDEN}@{host[2]}" if host[1] else parts.netloc, f"?{HIDDEN}" if parts.query else "")
+    return f"{parts.scheme}://{hidden[0]}{parts.path}{hidden[1]}"
+
+
+def beside(journal: str | os.PathLike[str]) -> Path:
+    """Where the command of a journal is kept."""
+    return Path(f"{os.fspath(journal)}.command.json")
+
+
+def remember(journal: str, arguments: list[str], model: str) -> None:
+    """Keeps the command beside its journal."""
+    facts = {"arguments": harmless(arguments), "model": harmless([model])[0], "folder": os.getcwd()}
+    beside(journal).write_text(json.dumps(facts, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def recalled(journal: str, model: str | None, headers: list[str]) -> list[str]:
+    """The arguments that began a journal, and their folder entered; secrets come from `model` and `headers`."""
+    if not Path(journal).is_file():
+        raise InputError(f"{journal}: there is no such journal.")
+    try:
+        facts = json.loads(beside(journal).read_text(encoding="utf-8"))
+        arguments, folder = [str(word) for word in facts["arguments"]], str(facts["folder"])
+        place = arguments.index(facts["model"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(
+            f"{beside(journal)} is not there or cannot be read, so the command that began {journal} is not known; say "
+            "geex explain … with --journal again: what is answered is not asked again."
+        ) from None
+    if model is not None:
+        arguments[place] = model
+    if headers:
+        arguments = _without_headers(arguments)
+    if any(HIDDEN in word for word in arguments):
+        raise InputError(
+            f"the command that began {journal} had secrets in it, which were not kept; give them again, with --model "
+            "or --header 'Name: env:VARIABLE'."
+        )
+    os.chdir(folder)
+    return [*arguments, *(word for header in headers for word in ("--header", header))]
+
+
+def _without_headers(arguments: list[str]) -> list[str]:
+    kept: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word == "--header":
+            next(words, None)
+        elif not word.startswith("--header="):
+            kept.append(word)
+    return kept

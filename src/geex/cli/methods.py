@@ -1,0 +1,122 @@
+"""A method or a baseline by the words of a command line: regression, "GEEX(sigma=0.3)", blur:31,5."""
+
+import ast
+import difflib
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import geex
+from geex.errors import InputError
+from geex.methods import Method
+
+KNOWN = {name.lower(): getattr(geex, name) for name in geex.__all__ if is_dataclass(getattr(geex, name))}
+RULES: dict[str, Any] = {"blur": geex.blur, "per_channel": geex.per_channel}
+METHODS = sorted(name for name, kind in KNOWN.items() if hasattr(kind, "search"))
+
+
+def method(text: str) -> Method:
+    """The method that `text` names, with its settings in parentheses."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        raise InputError(f"method is {text!r}; wanted a name such as regression, or 'GEEX(sigma=0.3)'.") from None
+    made = _made(tree, text)
+    if not hasattr(made, "search"):
+        raise InputError(f"method is {text!r}; wanted one of {', '.join(METHODS)}.")
+    return made  # type: ignore[no-any-return]
+
+
+def _made(node: ast.expr, text: str) -> Any:
+    """Numbers, tuples and names of geex; nothing else is evaluated."""
+    if isinstance(node, ast.Name):
+        return _settled(node.id, {}, text)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+        settings = {str(word.arg): _made(word.value, text) for word in node.keywords}
+        return _settled(node.func.id, settings, text)
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise InputError(f"method is {text!r}; wanted settings by name, such as 'GEEX(sigma=0.3)'.") from None
+
+
+def _settled(name: str, settings: dict[str, Any], text: str) -> Any:
+    if name.lower() not in KNOWN:
+        near = difflib.get_close_matches(name.lower(), METHODS, 1)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        raise InputError(f"method is {text!r}; wanted one of {', '.join(METHODS)}.{meant}")
+    kind = KNOWN[name.lower()]
+    try:
+        return kind(**settings)
+    except TypeError:
+        known = [field for field, entry in kind.__dataclass_fields__.items() if entry.init]
+        raise InputError(f"{text!r}: {kind.__name__} has the settings {', '.join(known) or 'none'}.") from None
+
+
+def baseline(text: str, rows: np.ndarray | None = None, channels: int | None = None) -> Any:
+    """A number, one for each channel (r,g,b), blur or blur:KERNEL,SIGMA, mean (of the table), or an .npy file."""
+    name, _, settings = text.partition(":")
+    if name == "blur":
+        kernel, sigma = _numbers(settings or "31,5", 2, "--baseline blur:KERNEL,SIGMA")
+        return geex.blur(int(kernel), sigma, channels)
+    if name == "mean":
+        if rows is None:
+            raise InputError("--baseline mean is the mean row of a table, and INPUT is none.")
+        return geex.mean(rows)
+    if text.endswith(".npy"):
+        return array(Path(text))
+    numbers = _numbers(text, None, "--baseline, a number, blur:KERNEL,SIGMA, mean, or a file.npy")
+    return numbers[0] if len(numbers) == 1 else geex.per_channel(numbers, axis=0 if channels is None else channels)
+
+
+def remade(said: str) -> Any:
+    """The baseline that a saved explanation speaks of: a number, geex.blur(…) or geex.per_channel(…)."""
+    try:
+        node = ast.parse(said, mode="eval").body
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in RULES:
+            settings = {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
+            return RULES[node.func.attr](*(ast.literal_eval(part) for part in node.args), **settings)
+        return float(ast.literal_eval(node))
+    except (SyntaxError, ValueError, TypeError):
+        raise InputError(f"the baseline is {said}; wanted a number, geex.blur(…) or geex.per_channel(…).") from None
+
+
+def features(text: str, channels: int | None) -> Any:
+    """elements, pixels, or an .npy file with the group of every pixel or column."""
+    if text.endswith(".npy"):
+        return geex.Groups(array(Path(text)), channels)
+    if text == "pixels":
+        if channels is None:
+            raise InputError("--features pixels wants an input with channels; for others, every element is a feature.")
+        return geex.Pixels(channels=channels)
+    if text != "elements":
+        raise InputError(f"--features is {text!r}; wanted elements, pixels, or an .npy file of groups.")
+    return geex.Elements(channels=channels)
+
+
+def array(path: Path) -> np.ndarray:
+    """The array in an .npy file, which runs no code."""
+    try:
+        found = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise InputError(f"{path} cannot be read as an .npy file ({error}).") from None
+    if not isinstance(found, np.ndarray):
+        raise InputError(f"{path} holds several arrays; wanted one, as numpy.save writes it.")
+    return found
+
+
+def _numbers(text: str, count: int | None, wanted: str) -> list[float]:
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or (count is not None and len(numbers) != count):
+        raise InputError(f"got {text!r}; wanted {wanted}.")
+    return numbers
+
+
+def numbers(text: str, option: str) -> tuple[float, ...]:
+    """Numbers between commas."""
+    return tuple(_numbers(text, None, f"{option} as numbers between commas, such as 0.485,0.456,0.406"))

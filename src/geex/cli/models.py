@@ -1,0 +1,108 @@
+"""MODEL on the command line: an ONNX file, an address, or package.module:callable."""
+
+import importlib
+import json
+import os
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from geex import models
+from geex.call import Model
+from geex.errors import InputError
+from geex.limits import Limits, limits_of
+
+WANTED = "wanted an ONNX file (model.onnx), an address (https://…) or package.module:callable"
+
+
+@dataclass(frozen=True)
+class Access:
+    """How a model is reached, beside its name; see the options of `geex explain`."""
+
+    headers: tuple[str, ...] = ()
+    protocol: str | None = None
+    request: str | None = None
+    response: str | None = None
+    input: str | None = None
+    output: str | None = None
+    concurrency: int | None = None
+    attempts: int | None = None
+    rate: float | None = None
+
+    def limits(self, model: Any) -> Limits | None:
+        """The model's own limits, with what the options say in their place; None where they say nothing."""
+        given = {"concurrency": self.concurrency, "attempts": self.attempts, "requests_per_second": self.rate}
+        told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        return replace(limits_of(model, None), **told) if told else None
+
+
+def opened(name: str, access: Access) -> Model:
+    """The model that `name` names."""
+    if name.startswith(("http://", "https://")):
+        return _http(name, access)
+    if name.lower().endswith(".onnx"):
+        if not Path(name).is_file():
+            raise InputError(f"{name}: there is no such file; {WANTED}.")
+        return models.onnx(name, input=access.input, output=access.output)
+    module, mark, attribute = name.partition(":")
+    if mark and module and attribute:
+        return _imported(module, attribute)
+    raise InputError(f"MODEL is {name!r}; {WANTED}.")
+
+
+def _http(url: str, access: Access) -> Model:
+    settings: dict[str, Any] = {} if access.input is None else {"input": access.input}
+    return models.http(
+        url,
+        protocol=access.protocol,
+        output=access.output,
+        request=None if access.request is None else _json("--request", access.request),
+        response=access.response,
+        headers=dict(_header(text) for text in access.headers),
+        **settings,
+    )
+
+
+def _json(option: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InputError(f'{option} is no JSON ({error}); wanted such as \'{{"instances": "{{rows}}"}}\'.') from None
+
+
+def _header(text: str) -> tuple[str, Any]:
+    """ "Name: value", or "Name: env:VARIABLE", which stays out of the shell's history."""
+    name, mark, value = text.partition(":")
+    if not mark or not name.strip():
+        raise InputError("a --header has no colon in it; wanted 'Name: value' or 'Name: env:VARIABLE'.")
+    value = value.strip()
+    return name.strip(), models.env(value.removeprefix("env:")) if value.startswith("env:") else value
+
+
+def _imported(module: str, attribute: str) -> Model:
+    """What a module calls by this name; estimators and modules of PyTorch in their adapters."""
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise
+        raise InputError(f"there is no module {error.name!r} here; {WANTED}.") from None
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise InputError(f"{module} has no {attribute!r}; {WANTED}.")
+        found = getattr(found, part)
+    return adapted(found, f"{module}:{attribute}")
+
+
+def adapted(found: Any, name: str) -> Model:
+    """An object as a model."""
+    if hasattr(found, "parameters") and hasattr(found, "state_dict"):
+        return models.torch(found)
+    if hasattr(found, "predict") and not callable(found):
+        return models.sklearn(found)
+    if not callable(found):
+        raise InputError(f"{name} is a {type(found).__name__}; wanted a callable from (n, *shape) to (n,) or (n, k).")
+    return found  # type: ignore[no-any-return]

@@ -1,0 +1,113 @@
+"""Explanations side by side, with what a deletion and an insertion say of each."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import geex
+from geex.call import Model
+from geex.cli.methods import baseline as baseline_of
+from geex.cli.methods import remade
+from geex.cli.told import rows
+from geex.errors import AnswerError, InputError
+from geex.evaluate import Curve, deletion, insertion
+from geex.explanation import Explanation
+from geex.report.words import duration, number, signed
+from geex.scene import channel_axis
+
+STEPS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One explanation and its curves; None where f(x) is not above 0."""
+
+    name: str
+    explanation: Explanation
+    out: Curve | None
+    back: Curve | None
+
+    def facts(self) -> dict[str, Any]:
+        """The numbers as JSON can hold them."""
+        e = self.explanation
+        return {
+            "name": self.name,
+            "method": e.config.get("method"),
+            "target": e.target,
+            "queries": e.queries,
+            "seconds": e.seconds,
+            "deletion_aopc": None if self.out is None else self.out.aopc,
+            "insertion_area": None if self.back is None else self.back.area,
+            "adds_up": e.adds_up,
+            "gap": float(e.gap) if e.adds_up else None,
+            "gap_stderr": float(e.gap_stderr) if e.adds_up and np.isfinite(e.gap_stderr) else None,
+        }
+
+    def cells(self) -> list[str]:
+        """The numbers as people read them."""
+        e, curves = self.explanation, (self.out, self.back)
+        tested = ["–" if c is None else f"{c.aopc if c.kind == 'deletion' else c.area:.3f}" for c in curves]
+        gap = f"{signed(float(e.gap))} ± {number(float(e.gap_stderr))}" if e.adds_up else "does not add up"
+        return [self.name, *tested, gap, f"{e.queries:,}", "–" if e.seconds is None else duration(e.seconds)]
+
+
+def tried(name: str, explanation: Explanation, model: Model, baseline: str | None = None, score: Any = None) -> Trial:
+    """Both curves of an explanation, some fifty queries each. None for `baseline`: the one it was made with."""
+    if explanation.explicand is None or explanation.features is None or isinstance(explanation.target, list):
+        raise InputError(f"{name} lacks its input, or explains several outputs; wanted an explanation of one output.")
+    task = None if explanation.record is None else explanation.record.task
+    channels = channel_axis(explanation.features, tuple(explanation.explicand.shape))
+    settings: dict[str, Any] = {
+        "target": explanation.target,
+        "features": explanation.features,
+        "score": _score(explanation, score) if task is None else task.score,
+        "replacement": _replacement(explanation, baseline, channels),
+        "step": max(1, -(-int(np.prod(explanation.values.shape)) // STEPS)),
+    }
+    x = explanation.explicand if task is None else task.explicand
+    if task is None:
+        x = np.asarray(x, np.float32)
+    try:
+        curves = [curve(model, x, explanation.values, **settings) for curve in (deletion, insertion)]
+    except AnswerError:
+        return Trial(name, explanation, None, None)
+    return Trial(name, explanation, curves[0], curves[1])
+
+
+def _replacement(explanation: Explanation, given: str | None, channels: int | None) -> Any:
+    """The baseline of the explanation, or the one that is named."""
+    if given is not None:
+        return baseline_of(given, None, channels)
+    if explanation.record is not None:
+        return explanation.record.task.baselines[0]
+    said = str(explanation.config.get("baseline"))
+    try:
+        return remade(said)
+    except InputError:
+        raise InputError(f"the baseline was {said}, which cannot be made again; name one with --baseline.") from None
+
+
+def _score(explanation: Explanation, given: str | None) -> str | None:
+    """The score of a saved explanation; one that was a function has to be named again."""
+    score = explanation.config.get("score") if given is None else given
+    if score is not None and score not in ("answer", "softmax", "log_odds", "margin"):
+        raise InputError(f"the score was {score}, which cannot be made again; name one with --score.")
+    return score
+
+
+def table(trials: list[Trial]) -> str:
+    """What a person compares."""
+    head = ["method", "deletion AOPC", "insertion area", "gap", "queries", "time"]
+    lines = [rows(head, [trial.cells() for trial in trials])]
+    if any(trial.out is None for trial in trials):
+        lines.append("No curves: the score of the input is not above 0; try --score softmax.")
+    return "\n".join([*lines, "Higher is better for both curves."])
+
+
+def drawn(trials: list[Trial], picture: Any, curves: bool) -> Any:
+    """The explanations side by side, or their curves."""
+    if not curves:
+        return geex.plot.compare({trial.name: trial.explanation for trial in trials}, image=picture)
+    made = {f"{t.name}{mark}": c for t in trials for c, mark in ((t.out, ""), (t.back, " ")) if c is not None}
+    return geex.plot.curves(made)

@@ -1,0 +1,50 @@
+"""What is done where nothing was asked for: what won the benchmark on that kind of input (docs/benchmarks.md).
+
+image          Guided
+anything else  Shapley values
+"""
+
+from dataclasses import dataclass
+
+from geex.arrays import Shape
+from geex.features import Elements, Features, Pixels, neighbouring
+from geex.guided import Guided
+from geex.methods import Method
+from geex.outputs import AUTO, Score
+from geex.shapley import Shapley
+
+QUERIES = 1000
+SMALLEST = 8
+CHANNELS = (1, 3, 4)
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """Features, method and score for an input of some shape."""
+
+    features: Features
+    method: Method
+    score: Score
+
+
+def defaults(shape: Shape, features: Features | None) -> Defaults:
+    """What is explained, and how, where the features alone are given, or nothing is."""
+    features = _pixels(shape) if features is None else features
+    sides = _sides(features, shape)
+    if len(sides) < 2 or min(sides) < SMALLEST:
+        return Defaults(features, Shapley(), None)
+    return Defaults(features, Guided(), AUTO)
+
+
+def _pixels(shape: Shape) -> Features:
+    """The pixels of what looks like an image with channels, first or last; the elements of anything else."""
+    for axis in (0, -1) if len(shape) == 3 else ():
+        pixels = Pixels(channels=axis)
+        if shape[axis] in CHANNELS and min(pixels.shape(shape)) >= SMALLEST:
+            return pixels
+    return Elements()
+
+
+def _sides(features: Features, shape: Shape) -> tuple[int, ...]:
+    """The lengths of the axes along which features have neighbours."""
+    return tuple(features.shape(shape)[axis] for axis in neighbouring(features, shape))

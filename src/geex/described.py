@@ -1,0 +1,56 @@
+"""An explanation in words and a few numbers, for a person at a prompt."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geex.arrays import host
+
+if TYPE_CHECKING:
+    from geex.explanation import Explanation
+
+SHOWN = 5
+
+
+def described(explanation: "Explanation") -> str:
+    """All of it but the arrays."""
+    part = f", enough: {explanation.ended}" if explanation.ended else ""
+    part = ", stopped before it was through" if explanation.partial else part
+    asked = f"  {explanation.queries:,} queries{part}. {explanation.advice()} {explanation.estimand}"
+    return "\n".join([_headline(explanation), *_accounts(explanation), *_doubts(explanation), asked])
+
+
+def _doubts(explanation: "Explanation") -> list[str]:
+    """What the model itself makes unsure."""
+    if not explanation.unsteady:
+        return []
+    size = float(np.max(host(explanation.noise)))
+    return [f"  The model answers x differently each time: its score has noise of about {size:.2g}."]
+
+
+def _headline(explanation: "Explanation") -> str:
+    several = explanation.target if isinstance(explanation.target, list) else []
+    listed = f"outputs {several}" if len(several) <= SHOWN else f"{len(several)} outputs"
+    what = f"output {explanation.target}" if isinstance(explanation.target, int) else listed
+    method, shape = explanation.config.get("method"), tuple(explanation.values.shape)
+    return f"Explanation of {what} by {method}, values of shape {shape}"
+
+
+def _accounts(explanation: "Explanation") -> list[str]:
+    several = not isinstance(explanation.target, int)
+    accounts = []
+    targets = explanation.target if isinstance(explanation.target, list) else [explanation.target]
+    for j, target in enumerate(targets[:SHOWN]):
+        values = host(explanation.values[j, ...] if several else explanation.values)
+        stderr = host(explanation.stderr[j, ...] if several else explanation.stderr)
+        ends = [explanation.output, explanation.base_value, explanation.gap, explanation.gap_stderr]
+        output, base, gap, error = (float(end[j]) if several else float(end) for end in ends)  # type: ignore[index]
+        place = np.unravel_index(int(np.argmax(np.abs(values))), values.shape)
+        top = f"largest {values[place]:+.4g} ± {stderr[place]:.2g} at {tuple(int(i) for i in place)}"
+        name = f"  {target}: " if several else "  "
+        account = f"f(x) {output:.4g}, f(x̊) {base:.4g}"
+        if explanation.adds_up:
+            account = f"f(x) {output:.4g} = f(x̊) {base:.4g} + Σ {values.sum():.4g} + gap {gap:.2g} ± {error:.2g}"
+        accounts.append(f"{name}{account}; {top}")
+    more = [f"  … and {len(targets) - SHOWN} more outputs"] if len(targets) > SHOWN else []
+    return accounts + more

@@ -1,0 +1,66 @@
+"""Values on a grid, carried by fewer knots: linear interpolation along the grid's axes.
+
+    v = U u,   U = ⊗_axis U_axis
+
+Neighbouring pixels of a photo act alike, so a knot every few pixels is enough for what they have in common: an image of
+299 × 299 has 76 × 76 knots. Where there are few enough features every feature is a knot and U = 1.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from geex.arrays import Array, Shape, like, namespace
+
+MOST = 5625
+
+
+@dataclass(frozen=True)
+class Knots:
+    """Knots `spacing` features apart along `axes` of a grid of `grid`."""
+
+    grid: Shape
+    axes: tuple[int, ...] = ()
+    spacing: int = 1
+
+    @cached_property
+    def shape(self) -> Shape:
+        return tuple(_count(n, self.spacing) if axis in self.axes else n for axis, n in enumerate(self.grid))
+
+    def up(self, rows: Array) -> Array:
+        """U u for each row u of (r, q): (r, p)."""
+        return self._along(rows, self.shape, lambda matrix: matrix.T)
+
+    def down(self, rows: Array) -> Array:
+        """Uᵀ v for each row v of (r, p): (r, q)."""
+        return self._along(rows, self.grid, lambda matrix: matrix)
+
+    def _along(self, rows: Array, shape: Shape, side: object) -> Array:
+        if self.spacing == 1:
+            return rows
+        xp = namespace(rows)
+        grid = xp.reshape(rows, (rows.shape[0], *shape))
+        for axis in self.axes:
+            matrix = like(side(self.matrix(axis)), rows)  # type: ignore[operator]
+            grid = xp.moveaxis(xp.moveaxis(grid, axis + 1, -1) @ matrix, -1, axis + 1)
+        return xp.reshape(grid, (rows.shape[0], -1))
+
+    def matrix(self, axis: int) -> np.ndarray:
+        """U along one axis (features, knots)."""
+        length = self.grid[axis]
+        place = np.arange(length) / self.spacing
+        knots = np.arange(_count(length, self.spacing))
+        return np.asarray(np.maximum(0.0, 1 - np.abs(place[:, None] - knots)))
+
+
+def knots_for(grid: Shape, axes: tuple[int, ...]) -> Knots:
+    """Knots so far apart that there are about MOST of them at most."""
+    if not axes or prod(grid) <= 2 * MOST:
+        return Knots(grid)
+    return Knots(grid, axes, max(1, round((prod(grid) / MOST) ** (1 / len(axes)))))
+
+
+def _count(length: int, spacing: int) -> int:
+    return -(-(length - 1) // spacing) + 1

@@ -1,0 +1,61 @@
+"""Features without a place in a picture: a bar for each, with its interval."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geex.checks import whole
+from geex.errors import InputError
+from geex.explanation import Explanation
+from geex.plot.canvas import AGAINST, FOR, bare, empty, hexadecimal, panels_of, plain
+from geex.scene import Output, Scene, scene
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LONGEST = 40
+
+
+def bars(explanation: Explanation, *, most: int = 15, level: float = 0.95) -> "Figure":
+    """The `most` features of the largest absolute values, with intervals at `level`; a panel for every output.
+
+    Bars whose interval includes zero are pale.
+    """
+    seen = scene(explanation)
+    most = whole("most", most, 1, InputError)
+    count = min(most, len(seen.outputs[0].values))
+    figure = empty(5.2 * len(seen.outputs), 0.32 * count + 1.2)
+    panels = panels_of(figure, 1, len(seen.outputs))
+    for axis, output in zip(panels, seen.outputs, strict=True):
+        order = np.argsort(-np.abs(output.values), kind="stable")[:count]
+        panel(axis, seen, output, order, seen.reach(level))
+        axis.set_title(plain(f"{output.label}: {output.output:.4g}"))
+    return figure
+
+
+def panel(axis: Any, seen: Scene, output: Output, order: np.ndarray, reach: float) -> None:
+    """Bars of the features in `order`, the first on top."""
+    values, error = output.values[order], reach * np.nan_to_num(output.stderr[order])
+    places = np.arange(len(order))
+    colours = [hexadecimal(FOR if value >= 0 else AGAINST) for value in values]
+    drawn = axis.barh(places, values, color=colours, xerr=error, ecolor="#333333", capsize=2)
+    for bar, sure in zip(drawn, output.sure(reach)[order], strict=True):
+        bar.set_alpha(0.9 if sure else 0.35)
+    axis.axvline(0, color="#333333", linewidth=0.8)
+    axis.set_yticks(places, labels=[plain(_short(name(seen, int(i)))) for i in order])
+    axis.set_ylim(len(order) - 0.4, -0.6)
+    axis.set_xlabel("share of the score")
+    bare(axis)
+
+
+def name(seen: Scene, feature: int) -> str:
+    """What a feature is called; a pixel by its row and column."""
+    if seen.names:
+        return seen.names[feature]
+    assert seen.index is not None
+    row, column = divmod(feature, seen.index.shape[1])
+    return f"row {row}, column {column}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -1,0 +1,40 @@
+"""One door to all pictures of one explanation, for `Explanation.plot`."""
+
+from typing import TYPE_CHECKING, Any
+
+from geex.errors import InputError
+from geex.explanation import Explanation
+from geex.plot.bars import bars
+from geex.plot.convergence import convergence
+from geex.plot.overlay import outputs, overlay
+from geex.plot.tint import SHOWS, Look
+from geex.scene import scene
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+KINDS = (*SHOWS, "outputs", "bars", "convergence")
+
+
+def figure(
+    explanation: Explanation,
+    kind: str | None,
+    image: Any,
+    percentile: float,
+    opacity: float,
+    top: float,
+    level: float,
+) -> "Figure":
+    """The picture that `Explanation.plot` describes."""
+    if kind is None:
+        kind = "bars" if scene(explanation, image, errors=False).index is None else "signed"
+    if kind not in KINDS:
+        raise InputError(f"kind is {kind!r}; wanted one of {', '.join(KINDS)}.")
+    look = Look(kind if kind in SHOWS else "signed", percentile, opacity, top, level)
+    if kind == "bars":
+        return bars(explanation, level=level)
+    if kind == "convergence":
+        return convergence(explanation, level=level)
+    if kind == "outputs":
+        return outputs(explanation, look=look, image=image)
+    return overlay(explanation, look=look, image=image)

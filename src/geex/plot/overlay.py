@@ -1,0 +1,100 @@
+"""Values over the input: one output, several outputs, several methods."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from geex.errors import InputError
+from geex.explanation import Explanation
+from geex.plot.bars import panel as bar_panel
+from geex.plot.canvas import empty, panels_of, plain
+from geex.plot.tint import Look, colours, tinted
+from geex.scene import Output, Scene, scene
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SIDE = 3.2
+COLUMNS = 5
+
+
+def overlay(explanation: Explanation, *, look: Look | None = None, image: Any = None) -> "Figure":
+    """The input beside itself with the values of every explained output over it."""
+    look = look or Look()
+    seen = scene(explanation, image, errors=look.show == "sure")
+    return _row(_pictures("plot.overlay", seen), [(output.label, seen, output) for output in seen.outputs], look)
+
+
+def outputs(explanation: Explanation, *, count: int = 5, look: Look | None = None, image: Any = None) -> "Figure":
+    """The largest outputs side by side, each with its own values, on one scale of colours."""
+    look = look or Look()
+    seen = scene(explanation, image, outputs=count, errors=look.show == "sure")
+    panels = [(f"{output.label}\n{output.output:.3g}", seen, output) for output in seen.outputs]
+    return _row(_pictures("plot.outputs", seen), panels, look, shared=True)
+
+
+def compare(explanations: Mapping[str, Explanation], *, look: Look | None = None, image: Any = None) -> "Figure":
+    """Several methods on one input, by name; each has colours on its own scale, since their units differ."""
+    if not isinstance(explanations, Mapping) or not explanations:
+        raise InputError(f"got {explanations!r}; wanted explanations by name, such as {{'GEEX': …, 'RISE': …}}.")
+    look = look or Look()
+    scenes = {name: scene(one, image, errors=look.show == "sure") for name, one in explanations.items()}
+    panels = [(name, seen, seen.outputs[0]) for name, seen in scenes.items()]
+    first = next(iter(scenes.values()))
+    if first.index is None:
+        return _bars(panels)
+    return _row(_pictures("plot.compare", first), panels, look)
+
+
+def _pictures(name: str, seen: Scene) -> Scene:
+    if seen.index is None:
+        raise InputError(f"{name} wants features that have a place in a picture; for these, take geex.plot.bars.")
+    return seen
+
+
+def _row(first: Scene, panels: list[tuple[str, Scene, Output]], look: Look, shared: bool = False) -> "Figure":
+    """The input and its explanations, `COLUMNS` in a row."""
+    assert first.picture is not None
+    count = 1 + len(panels)
+    columns = min(count, COLUMNS + 1)
+    rows = -(-count // columns)
+    height = first.picture.shape[0] / first.picture.shape[1] * SIDE
+    figure = empty(SIDE * columns + 0.9, (min(max(height, 1.0), 3 * SIDE) + 0.6) * rows)
+    axes = panels_of(figure, rows, columns)
+    axes[0].imshow(first.picture, interpolation="nearest")
+    axes[0].set_title("input")
+    common = max(output.limit(look.percentile) for _, _, output in panels) if shared else None
+    for axis, (title, seen, output) in zip(axes[1:], panels, strict=False):
+        limit = common or output.limit(look.percentile)
+        axis.imshow(tinted(seen, output, look, limit), interpolation="nearest")
+        axis.set_title(plain(title))
+        if look.show != "top" and (not shared or output is panels[-1][2]):
+            _scale(figure, axis, look, limit, output.origin)
+    for axis in axes:
+        axis.set_axis_off()
+    return figure
+
+
+def _scale(figure: Any, axis: Any, look: Look, limit: float, origin: float) -> None:
+    """The bar that says which colour is how much; nothing is below an origin that is not 0."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    low = 0.0 if look.show == "positive" or origin else -limit
+    bar = figure.colorbar(ScalarMappable(Normalize(-limit, limit), colours(look)), ax=axis, shrink=0.8)
+    bar.ax.set_ylim(low, limit)
+    ticks = [0.0, limit] if low == 0 else [-limit, 0.0, limit]
+    bar.set_ticks(ticks, labels=[f"{origin + tick:.2g}" for tick in ticks])
+
+
+def _bars(panels: list[tuple[str, Scene, Output]]) -> "Figure":
+    """The same for features without a picture: bars in one order, that of the first."""
+    first = panels[0]
+    order = np.argsort(-np.abs(first[2].values), kind="stable")[:15]
+    figure = empty(SIDE * len(panels) + 1.2, 0.32 * len(order) + 1.2)
+    axes = panels_of(figure, 1, len(panels), together=True)
+    for axis, (title, seen, output) in zip(axes, panels, strict=True):
+        bar_panel(axis, seen, output, order, seen.reach(0.95))
+        axis.set_title(plain(title))
+    return figure

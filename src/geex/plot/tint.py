@@ -1,0 +1,81 @@
+"""How values look over a picture: vermillion for, blue against, the stronger the more of it.
+
+    pixel = (1 − a)·paper + a·colour(sign),   a = opacity · min(|value| / limit, 1)
+
+The paper is the picture in grey, drawn towards white, so that colour means a value and nothing else.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from geex.checks import is_number
+from geex.errors import InputError
+from geex.plot.canvas import AGAINST, DOUBT, FOR
+from geex.scene import Output, Scene, grey
+
+SHOWS = ("signed", "positive", "top", "sure")
+FADED = 0.7
+DARKENED = 0.25
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is shown of the values, and how strongly; see `Explanation.plot`."""
+
+    show: str = "signed"
+    percentile: float = 99.5
+    opacity: float = 0.85
+    top: float = 0.1
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        if self.show not in SHOWS:
+            raise InputError(f"show is {self.show!r}; wanted one of {', '.join(SHOWS)}.")
+        for name in ("opacity", "top"):
+            share = getattr(self, name)
+            if not is_number(share) or not 0 < share <= 1:
+                raise InputError(f"{name} is {share!r}; wanted a number above 0 and up to 1.")
+
+
+def tinted(scene: Scene, output: Output, look: Look, limit: float | None = None) -> np.ndarray:
+    """The picture with the values of one output over it: (h, w, 3) in 0 … 255."""
+    assert scene.picture is not None
+    values = scene.spread(output.values)
+    limit = output.limit(look.percentile) if limit is None else limit
+    if look.show == "top":
+        return _lit(scene.picture, values, look.top)
+    values = values - output.origin
+    if look.show == "positive":
+        values = np.maximum(values, 0)
+    colour = np.where((values >= 0)[..., None], FOR, AGAINST).astype(float)
+    if look.show == "sure":
+        colour[~scene.spread(output.sure(scene.reach(look.level)))] = DOUBT
+    amount = look.opacity * np.minimum(np.abs(values) / limit, 1)[..., None]
+    return _bytes((1 - amount) * paper(scene.picture)[..., None] + amount * colour)
+
+
+def paper(picture: np.ndarray) -> np.ndarray:
+    """The picture in grey and faded (h, w)."""
+    return np.asarray(255 * FADED + (1 - FADED) * grey(picture))
+
+
+def colours(look: Look) -> Any:
+    """The matplotlib map from −limit … limit to what full paper white shows."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    ends = [np.array(colour) / 255 * look.opacity + 1 - look.opacity for colour in (AGAINST, FOR)]
+    return LinearSegmentedColormap.from_list("geex", np.stack([ends[0], np.ones(3), ends[1]]))
+
+
+def _lit(picture: np.ndarray, values: np.ndarray, top: float) -> np.ndarray:
+    """The picture in its own colours where values are highest, and dark elsewhere."""
+    count = max(1, round(top * values.size))
+    kept = np.zeros(values.size, bool)
+    kept[np.argsort(-values.ravel(), kind="stable")[:count]] = True
+    return _bytes(np.where(kept.reshape(values.shape)[..., None], picture, DARKENED * picture))
+
+
+def _bytes(pixels: np.ndarray) -> np.ndarray:
+    return np.asarray(np.rint(np.clip(pixels, 0, 255)), np.uint8)

@@ -1,0 +1,180 @@
+"""What the numbers say, in sentences for people who have not read the paper."""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from geex.evaluate import Curve
+from geex.explanation import Explanation
+from geex.scene import Output, Scene
+
+SCORES = {"softmax": "probability", "log_odds": "log-odds", "margin": "lead over the next output"}
+ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
+
+
+def number(value: float) -> str:
+    """A number as people write it: three digits, a true minus."""
+    if 1e3 <= abs(value) < 1e4:
+        return f"{value:.0f}".replace("-", "−")
+    if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e4):
+        mantissa, exponent = f"{value:.1e}".split("e")
+        return f"{mantissa}e{int(exponent)}".replace("-", "−")
+    return f"{value:.3g}".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """The same with its sign."""
+    return f"+{number(value)}" if value > 0 else number(value)
+
+
+def quantity(explanation: Explanation) -> str:
+    """What f is called."""
+    return SCORES.get(str(explanation.config.get("score")), "score")
+
+
+def lead(explanation: Explanation, output: Output, things: str) -> str:
+    """The first sentence."""
+    what = quantity(explanation)
+    for_it, against = (float(np.clip(output.values, *ends).sum()) for ends in ((0, None), (None, 0)))
+    sides = f" The {things} that spoke for it sum to {signed(for_it)}, those against it to {signed(against)}."
+    found = f"The model gives “{output.label}” the {what} {number(output.output)}."
+    return f"{found}{sides if explanation.adds_up and output.origin == 0 else ''}"
+
+
+def account(explanation: Explanation, output: Output, things: str) -> str:
+    """Completeness: f(x̊) + Σ + gap = f(x)."""
+    what, difference = quantity(explanation), output.output - output.base_value
+    absent = f"With the baseline in its place (what stands for “nothing there”), {number(output.base_value)}."
+    opening = f"For this input the model’s {what} of “{output.label}” is {number(output.output)}. {absent} "
+    if not explanation.adds_up:
+        return (
+            f"{opening}The values shown say which {things} matter more than others. They are not shares of that "
+            f"difference and are not meant to add up to it."
+        )
+    shares = (
+        f"The difference, {signed(difference)}, is shared out: the {things} have {signed(output.total)} between them"
+    )
+    return f"{opening}{shares}. {_left(explanation, output)}"
+
+
+def _left(explanation: Explanation, output: Output) -> str:
+    size = max(abs(output.output), abs(output.base_value), 1e-300)
+    error = output.gap_stderr
+    if abs(output.gap) < 1e-6 * size:
+        return "Nothing is left over."
+    left = f"{signed(output.gap)}{'' if np.isnan(error) else f' ± {number(error)}'} is left over"
+    if not np.isnan(error) and abs(output.gap) <= 3 * error:
+        return f"{left}: no more than chance, given how many questions were asked."
+    if np.isnan(error) or "blur" not in explanation.estimand:
+        return f"{left}."
+    return (
+        f"{left}, which is more than chance: the method sees the model slightly blurred by its own noise, and shares "
+        "out the blurred difference. A smaller σ makes this part smaller."
+    )
+
+
+def sums(explanation: Explanation, output: Output) -> list[str]:
+    """The account in numbers."""
+    ends = [f"f(x̊) = {number(output.base_value)}", f"f(x) = {number(output.output)}"]
+    if not explanation.adds_up:
+        return ends
+    error = "" if np.isnan(output.gap_stderr) else f" ± {number(output.gap_stderr)}"
+    return [ends[0], f"+ Σ shares {signed(output.total)}", f"+ left over {signed(output.gap)}{error}", f"= {ends[1]}"]
+
+
+def ninths(seen: Scene, output: Output, mean: bool) -> list[float]:
+    """What every ninth of the picture holds, row by row: the sum of its values, or their mean."""
+    assert seen.index is not None
+    values = seen.spread(output.values - output.origin)
+    if not mean:  # a group's share is spread over its pixels, so that ninths add up to Σ
+        values = values / seen.spread(np.bincount(seen.index.ravel(), minlength=len(output.values)).astype(float))
+    rows = [part for band in np.array_split(values, 3, axis=0) for part in np.array_split(band, 3, axis=1)]
+    return [float((part.mean() if mean else part.sum()) if part.size else 0.0) for part in rows]
+
+
+def alternative(seen: Scene, output: Output, mean: bool) -> str:
+    """The picture in words, for those who do not see it."""
+    parts = ninths(seen, output, mean)
+    best, worst = int(np.argmax(parts)), int(np.argmin(parts))
+    places = [f"{row} {column}" for row in ROWS for column in COLUMNS]
+    against = f", and most against it in the {places[worst]}" if parts[worst] < 0 else ""
+    found = f"Most that spoke for “{output.label}” lies in the {places[best]} of the picture{against}."
+    return f"The input with its explanation over it. {found} Arrow keys move from pixel to pixel."
+
+
+def deletion(curve: Curve, things: str) -> str:
+    """What a deletion curve shows."""
+    below = np.flatnonzero(curve.curve <= curve.start / 2)
+    half = f"is down to half after {curve.fractions[below[0]]:.0%} of them" if below.size else "never falls to half"
+    return (
+        f"A test of the explanation: the {things} it calls most important are replaced by the baseline first. The "
+        f"score {half}. The sooner it falls, the better; as one number (AOPC, 1 is best) it is {curve.aopc:.3f}. "
+        f"This took {curve.queries:,} more queries."
+    )
+
+
+def insertion(curve: Curve, things: str) -> str:
+    """What an insertion curve shows."""
+    return (
+        f"A test of the explanation: the {things} it calls most important are put back first, onto a replacement. The "
+        f"sooner the score rises, the better; as one number (the area below) it is {curve.area:.3f}. This took "
+        f"{curve.queries:,} more queries."
+    )
+
+
+def facts(explanation: Explanation) -> list[tuple[str, str]]:
+    """How it was made."""
+    config = explanation.config
+    told: list[tuple[str, Any]] = [
+        ("Queries asked", f"{explanation.queries:,}"),
+        ("Time", None if explanation.seconds is None else duration(explanation.seconds)),
+        ("Method", config.get("method")),
+        ("Seed", config.get("seed")),
+        ("Baseline", config.get("baseline")),
+        ("Score", config.get("score") or "the model’s answer as it comes"),
+        ("Features", _features(config)),
+        ("Explained output", explanation.target),
+        ("Partial", "yes: not all planned queries were answered" if getattr(explanation, "partial", False) else None),
+        ("Plan", ", ".join(str(mark)[:16] for mark in config.get("fingerprint", [])) or None),
+        ("Version", f"geex {config.get('version', '')}"),
+    ]
+    return [(name, str(value)) for name, value in told if value is not None]
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it."""
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def call(explanation: Explanation) -> str:
+    """The Python that makes the same explanation of the same model and input."""
+    config = explanation.config
+    if "budget" not in config:
+        return f"# {config.get('method')}, with gradients: see geex.whitebox"
+    features, baseline = code(_features(config)), config.get("baseline", "<an array>")
+    settings = {
+        "baseline": f"baseline,  # {baseline[1:-1]}" if baseline.startswith("<") else f"{baseline},",
+        "target": f"{explanation.target},",
+        "score": None if config["score"] is None else f"{config['score']!r},",
+        "method": f"{code(config['method'])},",
+        "queries": f"{config['budget']},",
+        "features": None if features == "geex.Elements()" else f"{features},",
+        "bounds": config["bounds"] and f"{tuple(config['bounds'])},",
+        "seed": f"{config['seed']},",
+        "limits": None if config.get("twice", True) else "geex.Limits(twice=False),",
+    }
+    lines = [f"    {name}={value}" for name, value in settings.items() if value is not None]
+    return "\n".join(["import geex", "", "explanation = geex.explain(", "    model,", "    x,", *lines, ")"])
+
+
+def _features(config: dict[str, Any]) -> str:
+    """The features with their defaults left out."""
+    return re.sub(r"(, )?line=False|channels=None(, )?", "", str(config.get("features", "Elements()")))
+
+
+def code(said: str) -> str:
+    """Settings as Python: names of classes with their module, and groups by the name of their map."""
+    return re.sub(r"\b([A-Z]\w*)\(", r"geex.\1(", re.sub(r"Groups\(<[^>]*>\)", "Groups(map)", str(said)))

@@ -1,0 +1,120 @@
+"""When enough has been asked: rules that look at the estimate as it grows, and what more queries would buy.
+
+top      the features with the largest |ξ|
+S        their values' sum, with its joint standard error
+"""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.special import ndtri
+
+from geex.arrays import Array, host, like, namespace
+from geex.checks import is_number
+from geex.errors import InputError
+from geex.methods import Estimate
+
+TENTH = 0.1
+LEVEL = 0.95
+
+
+class Stop(Protocol):
+    """Looks at the estimate `now`, at the one `before` it, made of two thirds of the draws, and at f(x) − f(x̊) (k,)."""
+
+    def met(self, now: Estimate, before: Estimate | None, span: np.ndarray) -> str | None:
+        """Why this is enough, in words; None where it is not."""
+        ...
+
+
+@dataclass(frozen=True)
+class Precise:
+    """Stops when the sum over the top features is known to ± tolerance, as a share of f(x) − f(x̊).
+
+    tolerance: half the width of the sum's 95% interval. top: the share of features that is looked at.
+    """
+
+    tolerance: float = 0.05
+    top: float = TENTH
+
+    def __post_init__(self) -> None:
+        _shares(self, "tolerance", "top")
+
+    def met(self, now: Estimate, before: Estimate | None, span: np.ndarray) -> str | None:
+        errors = [reach(now, output, self.top) / abs(whole) for output, whole in enumerate(span) if whole]
+        if not errors or not np.isfinite(errors).all() or max(errors) > self.tolerance:
+            return None
+        return (
+            f"the top {self.top:.0%} of features are known to ±{max(errors):.1%} of f(x) − f(x̊), and "
+            f"±{self.tolerance:.1%} was wanted"
+        )
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Stops when the ranking of the top features has settled: when half as many queries more hardly changed it.
+
+    overlap: the share of the top features that are the same as before. top: the share of features that is looked at.
+    """
+
+    overlap: float = 0.9
+    top: float = TENTH
+
+    def __post_init__(self) -> None:
+        _shares(self, "overlap", "top")
+
+    def met(self, now: Estimate, before: Estimate | None, span: np.ndarray) -> str | None:
+        if before is None:
+            return None
+        same = min(
+            float(np.mean(np.isin(leading(now, output, self.top), leading(before, output, self.top))))
+            for output in range(len(span))
+        )
+        if same < self.overlap:
+            return None
+        return (
+            f"{same:.0%} of the top {self.top:.0%} of features are those of two thirds of the queries, and "
+            f"{self.overlap:.0%} was wanted"
+        )
+
+
+def leading(estimate: Estimate, output: int, share: float) -> np.ndarray:
+    """The numbers of the features with the largest |ξ|: a share of them, one at the least."""
+    sizes = np.abs(host(estimate.values)[output])
+    return np.argsort(-sizes, kind="stable")[: max(1, round(share * len(sizes)))]
+
+
+def reach(estimate: Estimate, output: int, share: float = TENTH) -> float:
+    """Half the width of the 95% interval of the sum over the top features."""
+    values = estimate.values
+    row = np.zeros((1, values.shape[1]))
+    row[0, leading(estimate, output, share)] = 1
+    return float(ndtri(0.5 + LEVEL / 2)) * float(_sum_stderr(estimate, like(row, values), output))
+
+
+def needed(queries: int, error: float, tolerance: float) -> int:
+    """About how many queries bring an error down to a tolerance: errors fall as one over the root."""
+    return ceil(queries * (error / tolerance) ** 2)
+
+
+def check_stop(stop: Any) -> None:
+    """Raises InputError where `stop` is no rule."""
+    if stop is not None and (isinstance(stop, type) or not hasattr(stop, "met")):
+        raise InputError(f"stop is {stop!r}; wanted geex.Precise(…), geex.Settled(…) or None.")
+
+
+def _sum_stderr(estimate: Estimate, row: Array, output: int) -> Array:
+    """Joint where the estimate knows how errors go together, else as of independent ones."""
+    joint = getattr(estimate, "sum_over", None)
+    if joint is not None:
+        return joint(row)[output, 0]
+    xp = namespace(row)
+    return xp.sqrt(xp.sum((estimate.stderr[output, :] * row[0, :]) ** 2))
+
+
+def _shares(rule: Any, *names: str) -> None:
+    for name in names:
+        value = getattr(rule, name)
+        if not is_number(value) or not 0 < value <= 1:
+            raise InputError(f"{name} is {value!r}; wanted a share above 0 and at most 1.")

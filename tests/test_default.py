@@ -1,0 +1,93 @@
+"""What is done where nothing is asked for."""
+
+import numpy as np
+import pytest
+
+import geex
+from tests.games import glove, model_of, shapley
+from tests.helpers import explained
+
+
+def ask(x, **settings):
+    return geex.explain(lambda z: z.reshape(len(z), -1).sum(1) + 1, x, progress=False, **settings)
+
+
+@pytest.mark.parametrize(
+    ("shape", "method", "values"),
+    [
+        ((5,), "Shapley()", (5,)),
+        ((1, 30), "Shapley()", (1, 30)),
+        ((28, 28), "Guided()", (28, 28)),
+        ((1, 28, 28), "Guided()", (28, 28)),
+        ((3, 20, 30), "Guided()", (20, 30)),
+        ((20, 30, 3), "Guided()", (20, 30)),
+        ((4, 5, 3), "Shapley()", (4, 5, 3)),
+        ((6, 12, 12), "Shapley()", (6, 12, 12)),
+        ((2, 3, 4, 5), "Shapley()", (2, 3, 4, 5)),
+    ],
+)
+def test_the_kind_of_input_decides(shape, method, values):
+    found = ask(np.ones(shape), queries=60)
+    assert found.config["method"] == method
+    assert found.values.shape == values
+
+
+def test_settings_are_kept():
+    x = np.ones((3, 10, 12))
+    assert ask(x, queries=50, features=geex.Elements(channels=0)).values.shape == x.shape
+    assert ask(x, queries=50, method=geex.GEEX()).values.shape == x.shape
+    assert ask(x, queries=50, features=geex.Groups(np.arange(10 * 12).reshape(10, 12) // 20)).values.shape == (6,)
+    assert ask(np.ones(4)).queries <= 1000
+
+
+def chances(z):
+    p = 1 / (1 + np.exp(-z.mean((1, 2)) * 4))
+    return np.stack([p, 1 - p], axis=1)
+
+
+def test_chances_are_explained_as_log_odds():
+    x = np.ones((9, 9))
+    found = geex.explain(chances, x, queries=80, progress=False)
+    assert found.config["score"] == "bounded_log_odds"
+    assert found.output == pytest.approx(4)
+    assert found.base_value == pytest.approx(0)
+    plain = geex.explain(chances, x, queries=80, progress=False, score="answer")
+    assert plain.output == pytest.approx(1 / (1 + np.exp(-4)))
+    logits = geex.explain(lambda z: 3 * chances(z), x, queries=80, progress=False)
+    assert logits.config["score"] == "answer"
+    one = geex.explain(lambda z: chances(z)[:, 0], x, queries=80, progress=False)
+    assert one.config["score"] == "answer"
+
+
+def test_few_features_are_exact():
+    """Every subset is asked, each once; a dummy gets nothing, and the values add up."""
+    asked = []
+
+    def model(z):
+        asked.append(z.copy())
+        return model_of(glove, 6)(z)
+
+    found = explained(model, np.ones(6), geex.Shapley(), 66)
+    np.testing.assert_allclose(found.values, shapley(glove, 6), atol=1e-12)
+    assert found.gap == pytest.approx(0, abs=1e-12)
+    assert (found.stderr == 0).all()
+    assert found.queries == 2 + 62
+    assert len(np.unique(np.concatenate(asked), axis=0)) == 64
+    assert "exact" in found.estimand
+    region = found.region(np.arange(6) < 2)
+    assert region.value == pytest.approx(shapley(glove, 6)[:2].sum())
+    assert region.stderr == 0
+
+
+def test_only_features_that_differ_are_played_with():
+    x = np.zeros(40)
+    x[[3, 17, 30]] = 1, 2, 3
+    found = explained(lambda z: z[:, 3] * z[:, 17] + z[:, 30], x, geex.Shapley(), 100)
+    assert found.queries == 2 + 6
+    np.testing.assert_allclose(found.values[[3, 17, 30]], [1, 1, 3])
+    assert np.count_nonzero(found.values) == 3
+
+
+def test_one_feature_gets_everything():
+    found = explained(lambda z: z[:, 0] ** 2, np.array([3.0]), geex.Shapley(), 100)
+    assert found.values[0] == pytest.approx(9)

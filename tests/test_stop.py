@@ -1,0 +1,107 @@
+"""Rules that end a run, and what is said about how many queries it takes."""
+
+import numpy as np
+import pytest
+
+import geex
+from geex.errors import InputError
+from tests.helpers import explained
+
+RNG = np.random.default_rng(0)
+SLOPE = RNG.normal(size=(6, 5))
+X = np.ones((6, 5))
+
+
+def linear(z):
+    return (z * SLOPE).sum((1, 2)) + 0.5 * np.tanh(z.sum((1, 2)))
+
+
+METHODS = [geex.GEEX(0.5), geex.Regression(), geex.Presence(), geex.Guided(), geex.GEEX(0.5, coupling="orthogonal")]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize("rule", [geex.Precise(0.3), geex.Settled(0.7)], ids=str)
+def test_a_rule_ends_the_run_and_says_why(method, rule):
+    found = explained(linear, X, method, 20_000, stop=rule)
+    assert found.queries < 20_000
+    assert "was wanted" in found.ended
+    assert found.ended in repr(found)
+    assert not found.partial
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_the_budget_is_never_overspent(method):
+    asked = []
+
+    def model(z):
+        asked.append(len(z))
+        return linear(z)
+
+    found = explained(model, X, method, 157, stop=geex.Precise(1e-9))
+    assert sum(asked) == found.queries <= 157
+    assert found.ended == ""
+    assert "was wanted" not in repr(found)
+
+
+def test_without_being_met_a_rule_changes_nothing():
+    for method in (geex.Regression(), geex.Guided()):
+        free = explained(linear, X, method, 203)
+        ruled = explained(linear, X, method, 203, stop=geex.Precise(1e-9))
+        np.testing.assert_allclose(ruled.values, free.values, atol=1e-9)
+
+
+def test_precise_means_what_it_says():
+    """At the stop the sum over the top tenth is known to the tolerance: 95% intervals cover in at least 85 of 100."""
+    true = SLOPE
+    hits = []
+    for seed in range(100):
+        found = explained(
+            lambda z: (z * SLOPE).sum((1, 2)), X, geex.GEEX(0.5), 50_000, seed=seed, stop=geex.Precise(0.2)
+        )
+        top = np.argsort(-np.abs(found.values).ravel())[:3]
+        hits.append(abs(found.values.ravel()[top].sum() - true.ravel()[top].sum()) <= 0.2 * abs(SLOPE.sum()))
+    assert np.mean(hits) >= 0.85
+
+
+def test_a_stopped_run_resumes_and_stops_at_the_same_place(tmp_path):
+    asked = []
+
+    def model(z):
+        asked.append(len(z))
+        return linear(z)
+
+    settings = {"stop": geex.Settled(0.7), "journal": tmp_path / "run.geex"}
+    first = explained(model, X, geex.Regression(), 5000, **settings)
+    count = sum(asked)
+    again = explained(model, X, geex.Regression(), 5000, **settings)
+    assert sum(asked) == count
+    assert again.values.tobytes() == first.values.tobytes()
+    stored = geex.estimate(tmp_path / "run.geex")
+    assert stored.values.tobytes() == first.values.tobytes()
+    assert stored.ended == first.ended
+
+
+def test_how_many_queries_are_needed():
+    """Errors fall as one over the root: what the advice says at 500 queries holds at that many, within a factor 2."""
+    few = explained(linear, X, geex.GEEX(0.5), 500)
+    wanted = few.needed(0.1)
+    assert wanted > 500
+    assert f"{few.needed():,}" in few.advice()
+    many = explained(linear, X, geex.GEEX(0.5), wanted)
+    assert 0.5 < many.needed(0.1) / wanted < 2
+    assert explained(linear, X, geex.Random(), 3).needed() is None
+    with pytest.raises(InputError, match="tolerance"):
+        few.needed(0)
+
+
+@pytest.mark.parametrize("stop", [geex.Precise, "precise", 0.05])
+def test_what_is_no_rule(stop):
+    with pytest.raises(InputError, match="stop is"):
+        explained(linear, X, geex.GEEX(), 100, stop=stop)
+
+
+@pytest.mark.parametrize("rule", [geex.Precise, geex.Settled])
+@pytest.mark.parametrize("value", [0, -1, 2, "a", float("nan")])
+def test_bad_settings(rule, value):
+    with pytest.raises(InputError, match="wanted a share"):
+        rule(value)
