@@ -45,6 +45,7 @@ LAYERS = [
     ["pace"],
     ["call", "interrupt", "owner"],
     ["pool"],
+    ["database"],
     ["journal", "run"],
     ["underway"],
     ["ask"],
