@@ -56,6 +56,7 @@ LAYERS = [
     ["coalitions"],
     ["prior"],
     ["posterior"],
+    ["unbiased"],
     ["regression"],
     ["shapley", "guided"],
     ["lime", "default"],
