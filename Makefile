@@ -20,6 +20,8 @@ lint: .venv/dev
 
 bench: .venv/dev
 	$(RUN) -m benchmarks.overhead
+	$(RUN) -m benchmarks.engine
+	$(RUN) -m benchmarks.scale
 
 bench-queries: .venv/dev
 	$(RUN) -m benchmarks.queries

@@ -9,6 +9,7 @@ import pytest
 
 import geex
 from geex import errors
+from geex.forecast import clock, cost, duration
 from geex.limits import Limits
 from geex.pace import Pace, Stopped
 from tests.helpers import explained
@@ -327,3 +328,31 @@ def test_a_model_brings_its_own_limits():
     watching.limits = Limits(rows=8)
     explained(watching, X, METHOD, 100, limits=None)
     assert max(seen) == 8
+
+
+def test_what_is_to_come_is_said(caplog, tmp_path):
+    assert cost(5000, 0, None) == "5,000 queries at the most."
+    assert cost(5000, 1200, 0.002).endswith("of which 1,200 are in the journal: 3,800 at 0.002 each cost 7.60.")
+    assert duration(0.5, 313, 8).endswith("313 of them, 8 at a time, take 20 seconds or more.")
+    assert [clock(s) for s in (5, 600, 7200, 10**6)] == ["5 seconds", "10 minutes", "2 hours", "11.6 days"]
+    with caplog.at_level("INFO", "geex"):
+        explained(model, X, METHOD, 100, price=0.5, journal=tmp_path / "run.geex")
+        explained(model, X, METHOD, 200, price=0.5, journal=tmp_path / "run.geex")
+    said = [record.getMessage() for record in caplog.records]
+    assert said[0].endswith("100 at 0.5 each cost 50.00.")
+    assert said[1].startswith("The first call took")
+    assert "98 are in the journal: 102 at 0.5 each cost 51.00." in said[2]
+
+
+def test_a_slow_call_holds_up_nobody(plain):
+    """The first call of the plan is answered when ten later ones have been, though only two are made at a time."""
+    others = threading.Event()
+
+    def slow(call, z):
+        if call == 3:
+            assert others.wait(20), "later calls waited for the slow one"
+        if call == 13:
+            others.set()
+
+    asked = Counted(slow)
+    same(geex.explain(asked, X, method=METHOD, queries=1500, batch=50, progress=False, limits=Limits(2)), plain)

@@ -8,6 +8,7 @@ from geex.knots import Knots
 from geex.posterior import Design, Lift, posterior
 from geex.prior import Prior, priors
 from geex.regression import evidence
+from geex.unbiased import terms
 from tests.games import banzhaf, glove, model_of, shapley
 from tests.helpers import explained
 
@@ -135,6 +136,46 @@ def test_banzhaf_values_of_a_game():
     explanation = explained(model_of(glove, 6), np.ones(6), geex.Regression(geex.Presence(0.5)), 40002)
     np.testing.assert_allclose(explanation.values, banzhaf(glove, 6), atol=0.02)
     assert abs(explanation.values[5]) < 4 * explanation.stderr[5]
+
+
+@pytest.mark.parametrize(("draws", "level"), [(50, 0.95), (100, 0.5)])
+def test_intervals_cover_at_any_budget(draws, level):
+    """400 seeds, of a game with interactions and a dummy: every player's interval covers as often as it says (z = 4).
+
+    Fewer than some four draws for each player cover a little less: 89% at 20.
+    """
+
+    def game(z):
+        return np.tanh(z[:, 0] + z[:, 1] * z[:, 2] - z[:, 3]) + 0.2 * z[:, 4:11].sum(1)
+
+    players = ((np.arange(2**12)[:, None] >> np.arange(12)) & 1).astype(float)
+    answers = game(players)
+    true = np.array([answers[players[:, k] == 1].mean() - answers[players[:, k] == 0].mean() for k in range(12)])
+    covered, whole = np.zeros(12), 0
+    for seed in range(400):
+        found = explained(game, np.ones(12), geex.Regression(), 2 * draws + 2, seed=seed)
+        low, high = found.interval(level)
+        covered += (low <= true) & (true <= high)
+        region = found.region(np.arange(12) < 4, level)
+        whole += region.low <= true[:4].sum() <= region.high
+    noise = 4 * np.sqrt(level * (1 - level) / 400)
+    assert np.abs(np.append(covered, whole) / 400 - level).max() < noise
+
+
+def test_the_unbiased_residual_equals_its_twin():
+    """Leave one draw out, fit, and look at the residual of that one draw."""
+    prior, ratio = Prior((4, 5), (0, 1), ((0.9, 1.3), (0.1, 0.0))), 0.3
+    for draws in (7, 40):
+        contrasts, reach = RNG.choice([-1.0, 1.0], size=(draws, 20)), RNG.normal(size=20)
+        differences, lift = RNG.normal(size=(draws, 2)), Lift(reach, Knots((4, 5)))
+        design = Design(contrasts, reach)
+        fit = posterior(design, differences, lift, prior, ratio)
+        fast = fit.mean[:, None, :] + terms(design, differences, fit, ratio, 1.0, np.ones(20))[0]
+        for i in range(draws):
+            others = np.arange(draws) != i
+            without, _ = naive_posterior(contrasts[others] * reach, differences[others], reach, prior.dense(), ratio)
+            residual = differences[i] - without @ contrasts[i]
+            np.testing.assert_allclose(fast[:, i, :], without + residual[:, None] * contrasts[i], atol=1e-8)
 
 
 def test_completeness_by_conditioning():

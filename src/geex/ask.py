@@ -16,12 +16,12 @@ from geex.errors import BudgetError
 from geex.pace import Stopped
 from geex.plan import Chunk, Ends, Plan
 from geex.pool import STORED, Job, Piece, Source, cut, split
-from geex.underway import Desk, Theirs, Underway
+from geex.underway import Desk, Running, Theirs, Underway
 
 BATCH_BYTES = 32 * 2**20
 BATCH_BYTES_ACCELERATED = 128 * 2**20
 MOST_ROWS = 512
-AHEAD = 8  # jobs of other processes that are passed by
+AHEAD = 4  # times as many jobs may wait for an earlier one as are under way
 
 
 def default_batch(explicand: Array) -> int:
@@ -95,8 +95,9 @@ class Asker:
         pending: deque[Underway] = deque()
         try:
             for job in self._jobs(source, pieces):
-                while len(pending) >= self._room(pending):
-                    yield pending.popleft().get()
+                while self._full(pending):
+                    if self._first_is_next(pending):
+                        yield pending.popleft().get()
                 if self.desk.interrupt.stop.is_set():
                     break
                 pending.extend(self._begun(job))
@@ -109,10 +110,22 @@ class Asker:
             for one in pending:
                 one.drop()
 
-    def _room(self, pending: Iterable[Underway]) -> int:
-        """How many jobs may be under way: as many as the pool wants, and some that other processes see to."""
+    def _full(self, pending: deque[Underway]) -> bool:
+        """Whether no more jobs are begun now: the pool has as many as it wants, or too many wait for an earlier one."""
         window = 1 if self.desk.pool is None else self.desk.pool.window
-        return window + min(AHEAD, sum(isinstance(one, Theirs) for one in pending))
+        theirs = sum(isinstance(one, Theirs) for one in pending)
+        if window == 1:
+            return len(pending) > min(AHEAD, theirs)
+        busy = sum(not one.ready for one in pending) - theirs
+        return busy >= window or len(pending) >= AHEAD * window
+
+    def _first_is_next(self, pending: deque[Underway]) -> bool:
+        """Whether the first of the jobs is to be used now. One that is slow holds up nobody: if there is room for more
+        beside it, this waits until any of the others is through."""
+        first, pool = pending[0], self.desk.pool
+        if pool is None or first.ready or not isinstance(first, Running) or len(pending) >= AHEAD * pool.window:
+            return True
+        return self.desk.interrupt.stop.is_set() or not first.any_ready(pending)
 
     def _begun(self, job: Job) -> list[Underway]:
         """The job under way. What is claimed here is begun at once: whoever waits for others holds up nobody."""

@@ -29,6 +29,7 @@ def explain_tasks(asking: Engine, tasks: list[Task], masks: Masks) -> list[Expla
     explanations: list[Explanation] = []
     batch = min(default_batch(task.explicand) if task.batch is None else task.batch for task in tasks)
     with asking.opened(batch, total, tasks[0].progress) as session:
+        session.forecast(total, [plan for _, plans in planned for plan, _ in plans])
         for task, plans in planned:
             explanation = explain_task(session, task, plans)
             if explanation is None and not explanations:
@@ -50,6 +51,7 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     points = Ends(xp.astype(xp.stack([task.explicand, *task.baselines, task.explicand]), task.dtype))
     count = 1 + len(task.baselines)
     ends = asker.ends(points, 0, count)
+    session.timed(time.perf_counter() - start, task.queries - count)
     again = asker.ends(points, count, count + 1) if task.twice and ends is not None else None
     if ends is None:
         return None
@@ -69,12 +71,13 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
         return None
     ends = ends[: 1 + len(asked), :]
     task = replace(task, baselines=task.baselines[: len(asked)])
+    used = count + (again is not None) + sum(int(found.answers.shape[0]) for found in asked)
     record = Record(
         task,
         [found.plan.bare() for found in asked],
         ends,
         [found.answers for found in asked],
-        asker.asked,
+        used if asker.short else asker.asked,
         again,
         asker.short,
         " and ".join(dict.fromkeys(found.ended for found in asked if found.ended)),

@@ -11,10 +11,11 @@ from geex.ask import Asker
 from geex.call import Model
 from geex.checks import is_number
 from geex.errors import GeexError, InputError
-from geex.forecast import Progress
+from geex.forecast import WORTH_SAYING, Progress, cost, duration
 from geex.interrupt import Interrupt
 from geex.journal import Journal
 from geex.limits import Limits, limits_of
+from geex.plan import Plan
 from geex.pool import Inline, Pool, Runner
 from geex.run.on_threads import threads
 from geex.task import Task
@@ -80,12 +81,26 @@ class Session:
     pool: Pool | None
     journal: Journal | None
     interrupt: Interrupt
-    bar: Any
+    bar: Progress
 
     @property
     def stopped(self) -> bool:
         """Whether Ctrl-C has ended the asking."""
         return self.interrupt.stop.is_set()
+
+    def forecast(self, total: int, plans: list[Plan]) -> None:
+        """Says what is to come, before anything is asked."""
+        stored = 0
+        if self.journal is not None:
+            spans = [span for plan in plans for span in self.journal.stored(plan.fingerprint)]
+            stored = min(total, sum(stop - start for start, stop in spans))
+        self.bar.say(cost(total, stored, self.bar.price), self.bar.price is not None)
+
+    def timed(self, seconds: float, rows: int) -> None:
+        """Says how long `rows` rows will take, a first call having taken `seconds`."""
+        if self.pool is not None:
+            calls, at_a_time = -(-rows // self.pool.batch), max(1, self.pool.window // 2)
+            self.bar.say(duration(seconds, calls, at_a_time), seconds * calls / at_a_time > WORTH_SAYING)
 
     def desk(self, explicand: Array) -> Desk:
         """Where inputs like `explicand` are asked about."""

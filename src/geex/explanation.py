@@ -50,6 +50,8 @@ class Explanation:
     noise: the deviation of one answer of the model, as two answers for x tell it; None where it was asked once.
     ended: why a rule (`stop=`) ended the run before the budget did; "" where none did.
     reach: half the width of the 95% interval of the sum over the top tenth of features.
+    centre: what intervals are around, where that is not the values: a regression's values with an unbiased residual on
+        top, which are noisier and rest on no prior. stderr is theirs.
     """
 
     values: Array
@@ -73,6 +75,7 @@ class Explanation:
     noise: Array | float | None = None
     ended: str = ""
     reach: Array | float | None = None
+    centre: Array | None = field(default=None, repr=False)
 
     def needed(self, tolerance: float = 0.05) -> int | None:
         """About how many queries it takes to know what the top tenth of features carry to ± `tolerance`, as a share of
@@ -112,7 +115,7 @@ class Explanation:
     def numpy(self) -> "Explanation":
         """The same with NumPy arrays, whatever library and device made it."""
         arrays: dict[str, Any] = {}
-        for name in (*_ARRAYS, "noise", "reach"):
+        for name in (*_ARRAYS, "noise", "reach", "centre"):
             value = getattr(self, name)
             arrays[name] = value if value is None or isinstance(value, float) else host(value)
         explicand = None if self.explicand is None else host(self.explicand)
@@ -185,7 +188,8 @@ class Explanation:
         if not is_number(level) or not 0 < level < 1:
             raise InputError(f"level is {level!r}; wanted a probability such as 0.95.")
         reach = float(stdtrit(self.freedom, 0.5 + level / 2)) * self.stderr
-        return self.values - reach, self.values + reach
+        centre = self.values if self.centre is None else self.centre
+        return centre - reach, centre + reach
 
     def region(self, mask: Any, level: float = 0.95) -> "Region":
         """What the features in `mask` contribute together, with a joint interval: errors of neighbours are not
@@ -202,9 +206,9 @@ class Explanation:
                 f"mask has shape {chosen.shape} and type {chosen.dtype}; wanted True or False for each of {shape}."
             )
         rows = like(chosen.reshape(1, -1).astype(float), self.record.task.explicand)
-        values, errors = self.record.regions(rows, targets)
+        values, centre, errors = self.record.regions(rows, targets)
         reach = float(stdtrit(self.freedom, 0.5 + level / 2)) * errors
-        ends = [values, errors, values - reach, values + reach]
+        ends = [values, errors, centre - reach, centre + reach]
         several = isinstance(self.target, list)
         value, stderr, low, high = (end[:, 0] if several else float(end[0, 0]) for end in ends)
         return Region(value, stderr, low, high, value / (self.output - self.base_value))
@@ -217,8 +221,7 @@ class Explanation:
             number = getattr(plain, name)
             facts[name] = None if number is None else np.asarray(number).tolist()
         arrays: dict[str, Any] = {name: np.asarray(getattr(plain, name)) for name in _ARRAYS}
-        if plain.explicand is not None:
-            arrays["explicand"] = plain.explicand
+        arrays |= {name: getattr(plain, name) for name in _EXTRA if getattr(plain, name) is not None}
         return write_file(Path(path), facts, arrays, self.features)
 
     @classmethod
@@ -232,6 +235,7 @@ class Explanation:
             noise=_number(facts.get("noise")),
             reach=_number(facts.get("reach")),
             explicand=arrays.get("explicand"),
+            centre=arrays.get("centre"),
             features=features,
         )
 
@@ -264,6 +268,7 @@ def _scalars(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
 
 _OPTIONAL = ("labels", "names", "seconds", "partial", "ended")
 _FACTS = ("target", "queries", "freedom", "estimand", "config")
+_EXTRA = ("explicand", "centre")
 _ARRAYS = ("values", "stderr", "base_value", "output", "gap", "gap_stderr")
 
 

@@ -1,27 +1,54 @@
-"""How many queries, how long, and at what cost: before a run and as it goes."""
+"""How many queries, how long, and at what cost: before a run and as it goes.
 
+Where a person is watching it is written beside the bar; the log `geex` has it in any case.
+"""
+
+import logging
 import sys
 from typing import Any
 
 from tqdm import tqdm
 
+LOG = logging.getLogger("geex")
+WORTH_SAYING = 10.0  # seconds
+
+
+def cost(queries: int, stored: int, price: float | None) -> str:
+    """What will be asked at the most, and what that costs."""
+    text = f"{queries:,} queries at the most"
+    if stored:
+        text += f", of which {stored:,} are in the journal"
+    if price is not None:
+        text += f": {queries - stored:,} at {price:g} each cost {(queries - stored) * price:,.2f}"
+    return f"{text}."
+
+
+def duration(seconds: float, calls: int, at_a_time: int) -> str:
+    """How long it takes at the least, when the first call of a few rows took `seconds`."""
+    whole = seconds * -(-calls // at_a_time)
+    return (
+        f"The first call took {seconds:.2g} s: {calls:,} of them, {at_a_time} at a time, take {clock(whole)} or more."
+    )
+
+
+def clock(seconds: float) -> str:
+    """A duration as people say it."""
+    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.2g} seconds"
+
 
 class Progress:
     """A bar over `total` queries with an ETA, for what takes over two seconds and only where a person is watching.
 
-    price: what one query costs, in whatever currency; the bar then counts it too. Answers that were in a journal before
-    cost nothing again.
+    price: what one query costs, in whatever currency; the bar then counts what was paid.
     """
 
     def __init__(self, total: int, shown: bool, price: float | None = None) -> None:
-        self.price = price
-        self.total = total
+        self.total, self.price = total, price
         self.paid = 0
-        self.bar = tqdm(
-            total=total, unit=" queries", delay=2.0, disable=None if shown else True, leave=False, desc=self.cost()
-        )
-        if price is not None and shown and sys.stderr.isatty():
-            self.bar.write(forecast(total, price), file=sys.stderr)
+        self.bar = tqdm(total=total, unit=" queries", delay=2.0, disable=None if shown else True, leave=False)
 
     def __enter__(self) -> "Progress":
         return self
@@ -29,20 +56,15 @@ class Progress:
     def __exit__(self, *_: Any) -> None:
         self.bar.close()
 
-    def update(self, rows: int, paid: bool = True) -> None:
+    def say(self, text: str, worth: bool = True) -> None:
+        """Logs a line, and writes it where it is worth that and somebody reads it."""
+        LOG.info(text)
+        if worth and not self.bar.disable:
+            self.bar.write(text, file=sys.stderr)
+
+    def update(self, rows: int, paid: bool) -> None:
         """Some rows are in."""
         self.paid += rows if paid else 0
-        if self.price is not None and not self.bar.disable:
-            self.bar.set_description(self.cost(), refresh=False)
+        if self.price is not None:
+            self.bar.set_postfix_str(f"paid {self.paid * self.price:,.2f}", refresh=False)
         self.bar.update(rows)
-
-    def cost(self) -> str | None:
-        """What was paid so far."""
-        if self.price is None:
-            return None
-        return f"cost {self.paid * self.price:,.2f} of at most {self.total * self.price:,.2f}"
-
-
-def forecast(queries: int, price: float) -> str:
-    """What a run will cost at the most."""
-    return f"{queries:,} queries at {price:g} each: {queries * price:,.2f} at the most."

@@ -3,38 +3,23 @@
 An SQLite file. An answer is committed before it is used; what a process is about to ask it claims first, so that
 several of them can work on one journal. A claim is void when its process is gone: at once on the same machine,
 after LEASE seconds without a heartbeat on another.
-
-Rollback journaling, not WAL: WAL wants shared memory, which network file systems do not have.
 """
 
 import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from geex.database import Database
 from geex.errors import JournalError
 from geex.owner import Owner
 from geex.pool import MINE, STORED, THEIRS
 
-APPLICATION = 0x67656578  # "geex"
-FORMAT = 1
 LEASE = 60.0
-PATIENCE = 60.0  # seconds that a busy file is waited for
-
-SCHEMA = """
-CREATE TABLE runs (id INTEGER PRIMARY KEY, key TEXT UNIQUE, settings TEXT, arrays BLOB);
-CREATE TABLE sources (id INTEGER PRIMARY KEY, fingerprint TEXT UNIQUE);
-CREATE TABLE answers (source INTEGER, start INTEGER, stop INTEGER, width INTEGER, checksum INTEGER, data BLOB);
-CREATE UNIQUE INDEX place ON answers (source, start);
-CREATE TABLE owners (id TEXT PRIMARY KEY, host TEXT, pid INTEGER, born TEXT, beat REAL);
-CREATE TABLE claims (source INTEGER, start INTEGER, stop INTEGER, owner TEXT);
-"""
 
 Span = tuple[int, int]
 
@@ -45,15 +30,12 @@ class Journal:
     def __init__(self, path: Any, write: bool = True) -> None:
         self.path = Path(path)
         self.write = write
+        self.database = Database(self.path, write)
         self.owner = Owner.this()
-        self._lock = threading.RLock()
         self._sources: dict[str, int] = {}
         self._closed = threading.Event()
-        with self._reasons():
-            self._database = self._opened()
-            self._checked()
         if write:
-            with self._commits() as database:
+            with self.database.commits() as database:
                 database.execute("INSERT INTO owners VALUES (?, ?, ?, ?, ?)", (*self.owner.facts, time.time()))
             threading.Thread(target=self._beat, daemon=True).start()
 
@@ -66,20 +48,21 @@ class Journal:
     def close(self) -> None:
         """Gives back what was claimed and not asked."""
         self._closed.set()
-        with self._lock:
+        self.owner.gone()
+        with self.database.lock:
             if self.write:
                 try:
-                    with self._commits() as database:
+                    with self.database.commits() as database:
                         self._forget(database, [self.owner.id])
                 except JournalError:
-                    pass  # a claim that cannot be given back is void when this process is gone
-            self._database.close()
+                    pass  # a claim that cannot be given back is void, its owner being gone
+            self.database.close()
 
     # runs
 
     def remember(self, key: str, settings: str, arrays: bytes) -> None:
         """Keeps what a run was given; the latest of one key stays, in the place of the first."""
-        with self._commits() as database:
+        with self.database.commits() as database:
             database.execute(
                 "INSERT INTO runs (key, settings, arrays) VALUES (?, ?, ?) "
                 "ON CONFLICT (key) DO UPDATE SET settings = excluded.settings, arrays = excluded.arrays",
@@ -88,20 +71,20 @@ class Journal:
 
     def runs(self) -> list[tuple[str, bytes]]:
         """Settings and arrays of every run, in the order in which they were begun."""
-        with self._reasons():
-            return list(self._database.execute("SELECT settings, arrays FROM runs ORDER BY id"))
+        with self.database.reasons():
+            return list(self.database.connection.execute("SELECT settings, arrays FROM runs ORDER BY id"))
 
     # answers
 
     def stored(self, fingerprint: str) -> list[Span]:
         """The rows that are in, as sorted spans that do not overlap."""
-        with self._reasons():
-            return self._stored(self._database, self._source(fingerprint), 0, 2**62)
+        with self.database.reasons():
+            return self._stored(self.database.connection, self._source(fingerprint), 0, 2**62)
 
     def read(self, fingerprint: str, start: int, stop: int) -> np.ndarray:
         """Answers (stop − start, k) to rows that are in."""
-        with self._reasons():
-            found = self._database.execute(
+        with self.database.reasons():
+            found = self.database.connection.execute(
                 "SELECT start, stop, width, checksum, data FROM answers WHERE source = ? AND start < ? AND stop > ? "
                 "ORDER BY start",
                 (self._source(fingerprint), stop, start),
@@ -120,7 +103,7 @@ class Journal:
         """Commits the answers to rows `start` …; rows that another process brought in meanwhile stay as they are."""
         source = self._source(fingerprint)
         stop = start + len(answers)
-        with self._commits() as database:
+        with self.database.commits() as database:
             for first, last in without((start, stop), self._stored(database, source, start, stop)):
                 rows = np.ascontiguousarray(answers[first - start : last - start], "<f8")
                 data = rows.tobytes()
@@ -133,7 +116,7 @@ class Journal:
     def claim(self, fingerprint: str, start: int, stop: int) -> list[tuple[int, int, str]]:
         """Claims what of the rows is neither in nor claimed: spans in order, each MINE, THEIRS or STORED."""
         source = self._source(fingerprint)
-        with self._commits() as database:
+        with self.database.commits() as database:
             stored = self._stored(database, source, start, stop)
             theirs = self._claimed(database, source, start, stop)
             free = without((start, stop), sorted(stored + theirs))
@@ -145,7 +128,7 @@ class Journal:
 
     def release(self, fingerprint: str, start: int, stop: int) -> None:
         """Gives back rows that were claimed and will not be asked."""
-        with self._commits() as database:
+        with self.database.commits() as database:
             self._unclaim(database, self._source(fingerprint), start, stop)
 
     # inside
@@ -172,7 +155,7 @@ class Journal:
         gone = [
             owner
             for owner, host, pid, born, beat in owners.fetchall()
-            if time.time() - beat > LEASE or not self.owner.sees_alive(host, pid, born)
+            if time.time() - beat > LEASE or not self.owner.sees_alive(owner, host, pid, born)
         ]
         self._forget(database, gone)
         return database.execute(
@@ -188,10 +171,10 @@ class Journal:
     def _source(self, fingerprint: str) -> int:
         if fingerprint not in self._sources:
             if self.write:
-                with self._commits() as database:
+                with self.database.commits() as database:
                     database.execute("INSERT OR IGNORE INTO sources (fingerprint) VALUES (?)", (fingerprint,))
-            with self._reasons():
-                found = self._database.execute("SELECT id FROM sources WHERE fingerprint = ?", (fingerprint,))
+            with self.database.reasons():
+                found = self.database.connection.execute("SELECT id FROM sources WHERE fingerprint = ?", (fingerprint,))
                 row = found.fetchone()
             if row is None:
                 return -1
@@ -201,85 +184,10 @@ class Journal:
     def _beat(self) -> None:
         while not self._closed.wait(LEASE / 4):
             try:
-                with self._commits() as database:
+                with self.database.commits() as database:
                     database.execute("UPDATE owners SET beat = ? WHERE id = ?", (time.time(), self.owner.id))
             except JournalError:
                 pass  # the next answer that is stored meets the same trouble, and says so
-
-    @contextmanager
-    def _commits(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that is there as a whole, or not at all."""
-        with self._reasons():
-            self._database.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._database
-                self._database.execute("COMMIT")
-            except BaseException:
-                if self._database.in_transaction:
-                    self._database.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def _reasons(self) -> Iterator[None]:
-        """One thread at a time, and errors that say what to do."""
-        with self._lock:
-            try:
-                yield
-            except sqlite3.Error as error:
-                raise JournalError(self._reason(error)) from error
-
-    def _reason(self, error: sqlite3.Error) -> str:
-        said = str(error)
-        if "full" in said or "disk I/O" in said:
-            hint = "All that was committed is safe: make room and make the same call again, it goes on from there."
-        elif "readonly" in said or "unable to open" in said:
-            hint = "Wanted a file in a folder that can be written to."
-        elif "malformed" in said:
-            hint = "The file is damaged; `sqlite3 FILE .recover` may bring back what is left."
-        elif "not a database" in said:
-            hint = "It is another kind of file, and is left as it is; take another name."
-        elif "locked" in said:
-            hint = "Another process holds it; try again when that one is through."
-        else:
-            hint = "All that was committed to it is safe."
-        return f"the journal {self.path} cannot be used ({said}). {hint}"
-
-    def _opened(self) -> sqlite3.Connection:
-        if self.path.is_dir():
-            raise JournalError(f"the journal {self.path} is a folder; wanted a file, such as {self.path / 'run.geex'}.")
-        if not self.write and not self.path.exists():
-            raise JournalError(f"there is no journal {self.path}; wanted a file that geex.explain(journal=…) wrote.")
-        mode = "rwc" if self.write else "ro"
-        address = f"{self.path.absolute().as_uri()}?mode={mode}"
-        database = sqlite3.connect(address, PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
-        database.execute("PRAGMA synchronous = FULL")
-        return database
-
-    def _checked(self) -> None:
-        """Refuses what is no journal of this version, before anything is written."""
-        database = self._database
-        if self.write and not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            with self._commits():
-                if not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                    for statement in SCHEMA.strip().split(";\n"):
-                        database.execute(statement)
-                    database.execute(f"PRAGMA application_id = {APPLICATION}")
-                    database.execute(f"PRAGMA user_version = {FORMAT}")
-        application = database.execute("PRAGMA application_id").fetchone()[0]
-        version = database.execute("PRAGMA user_version").fetchone()[0]
-        if application != APPLICATION:
-            raise JournalError(f"{self.path} is a database but no journal of geex, and is left as it is.")
-        if version != FORMAT:
-            raise JournalError(
-                f"{self.path} is a journal in format {version} and this version of geex reads format {FORMAT}; it is "
-                "left as it is. Go on with the version that wrote it, or take another name."
-            )
-        pages, size = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
-        if self.path.stat().st_size < pages * size:
-            raise JournalError(
-                f"{self.path} is cut short: {self.path.stat().st_size} of {pages * size} bytes are left. "
-                "`sqlite3 FILE .recover` may bring back what is left; take another name to start anew."
-            )
 
 
 def without(span: Span, taken: list[Span]) -> list[Span]:

@@ -55,10 +55,17 @@ class Job:
 
 
 class Pool(Protocol):
-    """Answers jobs. `batch`: rows of a job, None for whole chunks; `window`: how many jobs it wants under way."""
+    """Answers jobs.
+
+    batch: the rows of a job. remote: whether workers make the queries; then a job is whole chunks, one at the least.
+    window: how many jobs it wants under way.
+    """
 
     @property
-    def batch(self) -> int | None: ...
+    def batch(self) -> int: ...
+
+    @property
+    def remote(self) -> bool: ...
 
     @property
     def window(self) -> int: ...
@@ -88,6 +95,7 @@ class Inline:
     """The caller's own thread."""
 
     window = 1
+    remote = False
 
     def __init__(self, model: Model, limits: Limits, batch: int, stop: threading.Event) -> None:
         self.caller = Caller(model, limits, batch, stop)
@@ -128,28 +136,35 @@ def cut(pieces: Iterable[Piece], known: list[tuple[int, int]], pool: Pool) -> It
     The batch is looked up for every job: it may shrink on the way.
     """
     held: list[Array] = []
-    first = stop = 0
+    first = stop = 0  # the rows that are held
     source: Any = None
+
+    def job() -> Job:
+        return Job(source, first, stop, MINE, _joined(held) if held else None)
+
     for piece in pieces:
         source = piece.source
         for start, end, stored in split(piece.start, piece.stop, known):
-            if stored or pool.batch is None:
-                if held:
-                    yield Job(source, first, stop, MINE, _joined(held))
-                    held = []
-                yield Job(source, start, end, STORED if stored else MINE)
+            if stop > first and (stored or (pool.remote and end - first > pool.batch)):
+                yield job()
+                held, first = [], stop
+            if stored:
+                yield Job(source, start, end, STORED)
+                continue
+            first = start if first == stop else first
+            if pool.remote:
+                stop = end
                 continue
             queries = piece.queries()[start - piece.start : end - piece.start, ...]
             while start < end:
-                first = first if held else start
-                stop = min(end, first + max(pool.batch, 1))
+                stop = min(end, first + pool.batch)
                 held.append(queries[: stop - start, ...])
                 queries, start = queries[stop - start :, ...], stop
                 if stop - first >= pool.batch:
-                    yield Job(source, first, stop, MINE, _joined(held))
-                    held = []
-    if held:
-        yield Job(source, first, stop, MINE, _joined(held))
+                    yield job()
+                    held, first = [], stop
+    if stop > first:
+        yield job()
 
 
 def split(start: int, stop: int, known: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:

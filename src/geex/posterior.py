@@ -106,7 +106,7 @@ class Posterior:
         """A matrix whose rows' squares sum up to the covariance."""
         xp = namespace(self.dense)
         size = xp.max(xp.linalg.diagonal(self.dense))
-        return xp.linalg.cholesky(self.dense + TINY * size * _identity(self.dense.shape[0], self.dense)).T  # type: ignore[union-attr]
+        return xp.linalg.cholesky(self.dense + TINY * size * identity(self.dense.shape[0], self.dense)).T  # type: ignore[union-attr]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ def _by_draws(rows: Array, differences: Array, lift: Lift, prior: Prior, ratio: 
     n = differences.shape[0]
     smooth = prior.apply(rows)
     system = xp.astype(rows @ smooth.T, xp.float64)
-    lower = xp.linalg.cholesky(system + ratio * _identity(n, system))
+    lower = xp.linalg.cholesky(system + ratio * identity(n, system))
     half = solved(lower, differences)
     root = solved(xp.astype(lower, smooth.dtype, copy=False), smooth)
     coefficients = half.T @ xp.astype(root, xp.float64, copy=False)
@@ -163,7 +163,7 @@ def _by_features(design: Design, differences: Array, lift: Lift, prior: Prior, r
     xp = namespace(differences)
     n, q = design.contrasts.shape
     kernel = like(prior.dense(), lift.reach)
-    system = design.gram() @ kernel + ratio * _identity(q, lift.reach)
+    system = design.gram() @ kernel + ratio * identity(q, lift.reach)
     inverse = xp.linalg.solve(system.T, kernel).T  # K M⁻¹, K being symmetric
     against = design.against(differences)
     explained = inverse @ against
@@ -179,5 +179,6 @@ def _rest(variance: Array, known: Array | None) -> Array:
     return xp.maximum(left, xp.zeros_like(left))
 
 
-def _identity(count: int, array: Array) -> Array:
+def identity(count: int, array: Array) -> Array:
+    """1 (count, count), beside `array` and in its type."""
     return namespace(array).eye(count, dtype=array.dtype, device=device(array))

@@ -35,8 +35,9 @@ class Record:
     partial: bool = False
     ended: str = ""
 
-    def regions(self, rows: Array, targets: list[int]) -> tuple[Array, Array]:
-        """Sums of values over regions, rows (r, p) of 0 and 1, and their standard errors: (k, r) each."""
+    def regions(self, rows: Array, targets: list[int]) -> tuple[Array, Array, Array]:
+        """Sums of values over regions, rows (r, p) of 0 and 1, what their intervals are around, and their standard
+        errors: (k, r) each."""
         if not hasattr(self.task.method, "regions"):
             raise MethodError(
                 f"{type(self.task.method).__name__} has no joint errors, so its values cannot be summed up."
@@ -45,8 +46,13 @@ class Record:
         for part, (plan, answers) in enumerate(zip(self.plans, self.answers, strict=True)):
             pair = pair_of(self.ends, part)
             parts.append(self.task.method.regions(plan, stored(plan, answers), pair, targets, self.task.score, rows))
-        values = sum(part.values for part in parts) / len(parts)
-        return values, sum(part.stderr**2 for part in parts) ** 0.5 / len(parts)
+        values, centre = (sum(found) / len(parts) for found in ([p.values for p in parts], _centres(parts)))
+        return values, centre, sum(part.stderr**2 for part in parts) ** 0.5 / len(parts)
+
+
+def _centres(parts: list[Estimate]) -> list[Array]:
+    """What the intervals of each part are around."""
+    return [getattr(part, "centre", part.values) for part in parts]
 
 
 def estimated(task: Task, plan: Plan, answered: Answered, ends: Array, part: int, targets: list[int]) -> Estimate:
@@ -74,6 +80,7 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
     count = len(parts)
     shape = (len(targets), *task.features.shape(tuple(task.explicand.shape)))
     values = xp.reshape(sum(part.values for part in parts) / count, shape)
+    centre = xp.reshape(sum(_centres(parts)) / count, shape)
     stderr = xp.reshape(sum(part.stderr**2 for part in parts) ** 0.5 / count, shape)
     gap_stderr = sum(part.sum_stderr**2 for part in parts) ** 0.5 / count
     ends = scored(record.ends, task.score)[:, targets]
@@ -93,11 +100,12 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
         target=targets if several else targets[0],
         queries=record.asked,
         freedom=float(sum(getattr(part, "freedom", np.inf) for part in parts)),
-        estimand=_estimand(task, plans),
+        estimand=_estimand(task, plans, parts),
         config=_config(task, plans),
         explicand=task.explicand,
         features=task.features,
         record=record,
+        centre=(centre if several else centre[0, ...]) if any(hasattr(part, "centre") for part in parts) else None,
         partial=record.partial,
         ended=record.ended,
         reach=one(_reach(parts, len(targets), xp)),
@@ -117,10 +125,14 @@ def _noise(record: Record, targets: list[int]) -> Array:
     return namespace(first).abs(first - second) / 2**0.5
 
 
-def _estimand(task: Task, plans: list[Plan]) -> str:
-    text = task.method.estimand(plans[0].search)
-    clipped = " Queries are clipped to the bounds, which makes the model another one near them." if task.bounds else ""
-    return f"{text}{clipped} Averaged over {len(plans)} baselines." if len(plans) > 1 else f"{text}{clipped}"
+def _estimand(task: Task, plans: list[Plan], parts: list[Estimate]) -> str:
+    said = [task.method.estimand(plans[0].search)]
+    if task.bounds:
+        said.append("Queries are clipped to the bounds, which makes the model another one near them.")
+    if len(plans) > 1:
+        said.append(f"Averaged over {len(plans)} baselines.")
+    notes = dict.fromkeys(getattr(part, "note", "") for part in parts)
+    return " ".join([*said, *(note for note in notes if note)])
 
 
 def _said(settings: Any) -> str:

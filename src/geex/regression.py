@@ -8,7 +8,7 @@ likelihood from a handful of candidates, on a few hundred draws.
 """
 
 from dataclasses import dataclass, field, replace
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from geex.presence import Presence, PresenceMasks
 from geex.prior import Prior, priors
 from geex.score import Answered, contrast
 from geex.search import Gaussian, Noise, Search
+from geex.unbiased import MOST, Unbiased, terms
 
 RATIOS = np.logspace(-10, 2, 49)
 DRAWS_FOR_CHOICE = 256
@@ -32,6 +33,7 @@ POSTERIOR = (
     "Standard errors are those of the posterior: they know nothing of what a smooth prior smooths away, and are too "
     "small for single sharp features and for few queries."
 )
+UNBIASED = "Intervals are around unbiased values, and hold whatever was smoothed away."
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,11 @@ class Regression:
         designs, differences = gathered(answered, lifts, targets, score)
         design, lift, prior, ratio = chosen_prior(designs, lifts, differences, _axes(plan))
         fit = posterior(design, differences, lift, prior, ratio)
-        if self.complete:
-            outputs = scored(ends, score)
-            totals = namespace(outputs).stack([outputs[0, target] - outputs[1, target] for target in targets])
-            fit = fit.summing_to(totals, namespace(totals).ones_like(lift.reach))
-        return Fit(fit, plan)
+        if not self.complete:
+            return Fit(fit, plan).with_terms(design, differences, ratio)
+        outputs = scored(ends, score)
+        totals = namespace(outputs).stack([outputs[0, target] - outputs[1, target] for target in targets])
+        return Fit(fit.summing_to(totals, namespace(totals).ones_like(lift.reach)), plan)
 
     def regions(
         self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
@@ -90,7 +92,7 @@ class Regression:
         return replace(self.estimate(plan, answered, ends, targets, score), rows=rows)
 
     def estimand(self, search: Any) -> str:
-        text = f"By regression: {self.of.estimand(search)} {POSTERIOR}"
+        text = f"By regression: {self.of.estimand(search)}"
         return f"{text} Made to add up to f(x) − f(x̊) exactly, by conditioning on it." if self.complete else text
 
 
@@ -99,20 +101,40 @@ class Fit:
     """The posterior as values of features: coefficients of elements that make up a feature are summed.
 
     rows (r, p): regions whose sums are wanted instead of the features.
+    unbiased: what makes intervals independent of the prior, where draws are independent over features.
     """
 
     posterior: Posterior
     plan: Plan
     rows: Array | None = None
+    unbiased: Unbiased | None = None
 
     @property
     def values(self) -> Array:
         values = self._features(self.posterior.mean)
-        return values if self.rows is None else values @ namespace(values).astype(self.rows, values.dtype).T
+        return values if self.rows is None else values @ self._regions.T
+
+    @property
+    def centre(self) -> Array:
+        """What intervals are around: the unbiased values, or else the values."""
+        if self.unbiased is None:
+            return self.values
+        return self.values + (self.unbiased.shifts() if self.rows is None else self.unbiased.shift(self._regions))
+
+    @property
+    def freedom(self) -> float:
+        return inf if self.unbiased is None else self.unbiased.freedom
+
+    @property
+    def note(self) -> str:
+        """What is to be said of the errors."""
+        return POSTERIOR if self.unbiased is None else UNBIASED
 
     @property
     def stderr(self) -> Array:
         xp = namespace(self.posterior.mean)
+        if self.unbiased is not None:
+            return self.unbiased.stderrs() if self.rows is None else self.unbiased.stderr(self._regions)
         if self.rows is not None:
             spread = self.posterior.covering(self._coefficients(self.rows))
             return xp.sqrt(self.posterior.scale[:, None] * spread[None, :])
@@ -121,12 +143,30 @@ class Fit:
     @property
     def sum_stderr(self) -> Array:
         xp = namespace(self.posterior.mean)
+        if self.unbiased is not None:
+            return self.unbiased.stderr(xp.ones_like(self.unbiased.terms[0, :1, :]))[:, 0]
         whole = xp.ones_like(self.posterior.lift.reach)[None, :]
         return xp.sqrt(self.posterior.scale * self.posterior.covering(whole)[0])
 
     def sum_over(self, rows: Array) -> Array:
         """The joint standard error of sums over regions, rows (r, p) of 0 and 1: (k, r)."""
         return replace(self, rows=rows).stderr
+
+    def with_terms(self, design: Design, differences: Array, ratio: float) -> "Fit":
+        """With intervals that do not rest on the prior, where contrasts are independent over features."""
+        moment = _moment(self.plan.search)
+        n, q = design.contrasts.shape
+        if moment is None or self.posterior.lift.knots.spacing > 1 or n * q * differences.shape[1] > MOST:
+            return self
+        xp, reach = namespace(differences), self.posterior.lift.reach
+        steps = xp.ones_like(reach) if isinstance(self.plan.search, PresenceMasks) else reach
+        found, freedom = terms(design, differences, self.posterior, ratio, moment, steps)
+        features = self._features(xp.reshape(found, (-1, q)))
+        return replace(self, unbiased=Unbiased(xp.reshape(features, (differences.shape[1], n, -1)), freedom))
+
+    @property
+    def _regions(self) -> Array:
+        return namespace(self.rows).astype(self.rows, self.posterior.mean.dtype)
 
     def _coefficients(self, rows: Array) -> Array:
         """Rows over features (r, p) as rows over coefficients (r, q)."""
@@ -166,6 +206,15 @@ def _lowered(contrasts: Array, lifts: list[Lift], search: Any) -> list[Array]:
         return [contrasts]
     xp = namespace(contrasts)
     return [lift.knots.down(contrasts * xp.astype(_units(lift, search), contrasts.dtype, copy=False)) for lift in lifts]
+
+
+def _moment(search: Any) -> float | None:
+    """The variance of a contrast's entries where these are independent of each other, and draws too; else None."""
+    if isinstance(search, PresenceMasks):
+        dependent = search.widths or search.by_size or search.within is not None
+        return None if dependent else 1.0
+    dependent = search.smooth is not None or search.shared is not None or search.block > 1
+    return None if dependent else float(search.sigma) ** 2
 
 
 def _units(lift: Lift, search: Any) -> Array:

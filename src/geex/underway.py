@@ -6,7 +6,8 @@ afterwards. `get` gives it, or raises Stopped where it will not come any more.
 
 import threading
 import time
-from concurrent.futures import CancelledError, Future
+from collections.abc import Iterable
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures import TimeoutError as NotYet
 from typing import Any, Protocol
 
@@ -94,6 +95,11 @@ class Desk:
 class Underway(Protocol):
     """A job that was begun."""
 
+    @property
+    def ready(self) -> bool:
+        """Whether `get` need not wait."""
+        ...
+
     def get(self) -> Array:
         """The answers (rows, k); raises Stopped where they will not come."""
         ...
@@ -105,6 +111,8 @@ class Underway(Protocol):
 
 class Stored:
     """Rows that are in the journal."""
+
+    ready = True
 
     def __init__(self, desk: Desk, job: Job) -> None:
         self.desk, self.job = desk, job
@@ -119,6 +127,8 @@ class Stored:
 class Called:
     """Rows that the caller's own thread has asked. Without a journal they are checked when they are used: an
     accelerator answers meanwhile."""
+
+    ready = True
 
     def __init__(self, desk: Desk, job: Job, number: int) -> None:
         self.desk, self.job, self.number = desk, job, number
@@ -159,10 +169,27 @@ class Running:
         self.future.add_done_callback(self._arrived)
 
     def _arrived(self, future: "Future[Any]") -> None:
+        job = self.job
+        self.job = job.part(job.start, job.stop, STORED)  # its queries have done their duty
         try:
-            self.settled.set_result(self.desk.settled(self.job, self.number, future.result()))
+            self.settled.set_result(self.desk.settled(job, self.number, future.result()))
         except BaseException as error:
             self.settled.set_exception(error)
+
+    @property
+    def ready(self) -> bool:
+        return self.settled.done()
+
+    def any_ready(self, others: Iterable["Underway"]) -> bool:
+        """Waits until one of the jobs that run is through; False where the run is stopped before that."""
+        running = [one.settled for one in others if isinstance(one, Running) and not one.ready]
+        try:
+            while not self.desk.interrupt.waiting(wait, running, LOOK, FIRST_COMPLETED).done:
+                assert self.desk.pool is not None
+                self.desk.pool.look()
+        except Stopped:
+            return False
+        return True
 
     def get(self) -> Array:
         desk = self.desk
@@ -198,6 +225,8 @@ class Running:
 
 class Theirs:
     """Rows that another process is asking, and that it may leave unasked."""
+
+    ready = False
 
     def __init__(self, desk: Desk, job: Job, number: int) -> None:
         self.desk, self.job, self.number = desk, job, number

@@ -5,6 +5,7 @@ side, as on one machine.
 """
 
 import threading
+import time
 import warnings
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from geex.limits import Limits
 from geex.pool import Job
 from geex.run.worker import Coming, Packed, Parcel, answer, parcel
 
+COUNT = 5.0  # seconds between counts of the workers, each of which asks the scheduler
 PATIENCE = 30.0  # seconds for a scheduler to answer, and for a first worker to come
 
 
@@ -51,38 +53,52 @@ class Dask:
 
 
 class DaskPool:
-    """A job is a chunk, whose queries the worker makes itself."""
+    """A job is chunks of a plan, whose queries the worker makes itself."""
 
-    batch = None
+    remote = True
 
     def __init__(self, client: Any, own: bool, parcel: Parcel) -> None:
-        self.client, self.own = client, own
+        self.client, self.own, self.batch = client, own, parcel.batch
         self.packed = Packed()
+        self.sources: dict[str, Any] = {}
+        self._counted, self._threads = -COUNT, 1
         self.halted = False
         self.coming: set[Coming] = set()
         self._lock = threading.Lock()
+        self.parcel = self._carried(f"model-{parcel.key}", parcel)
+
+    def _carried(self, name: str, thing: Any) -> Any:
+        """What many tasks need goes to a worker once. It is a task, not scattered data: when its worker is gone, the
+        scheduler has it made again."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sending large graph")
-            # a task, not scattered data: the scheduler can have it made again when its worker is gone
-            self.parcel = client.submit(_the_same, parcel, key=f"geex-model-{parcel.key}")
+            return self.client.submit(_the_same, thing, key=f"geex-{name}")
 
     @property
     def window(self) -> int:
-        """Two chunks for every thread, so that none waits for its next one; workers may come and go."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
-        return 2 * max(1, sum(int(worker["nthreads"]) for worker in workers))
+        """Two jobs for every thread, so that none waits for its next one. Workers may come and go."""
+        if time.monotonic() > self._counted + COUNT and not self.halted:
+            self._counted = time.monotonic()
+            self._threads = max(1, sum(self.client.nthreads().values()))
+        return 2 * self._threads
 
     def submit(self, job: Job) -> "Future[Any]":
         coming = Coming(job)
         with self._lock:
             self.coming.add(coming)
         try:
-            source = self.packed(job.source)
+            source = self._source(job)
             coming.now = self.client.submit(answer, self.parcel, source, job.start, job.stop, pure=False)
         except Exception as error:
             raise RunError(self._gone(error)) from error
         coming.now.add_done_callback(lambda now: self._back(coming, now))
         return coming
+
+    def _source(self, job: Job) -> Any:
+        fingerprint = job.source.fingerprint
+        if fingerprint not in self.sources:
+            self.sources[fingerprint] = self._carried(f"plan-{fingerprint}", self.packed(job.source))
+        return self.sources[fingerprint]
 
     def _back(self, coming: Coming, now: Any) -> None:
         with self._lock:
@@ -131,8 +147,8 @@ class DaskPool:
             self.client.close()
 
 
-def _the_same(parcel: Parcel) -> Parcel:
-    return parcel
+def _the_same(thing: Any) -> Any:
+    return thing
 
 
 def dask(cluster: Any) -> Dask:

@@ -31,12 +31,12 @@ class Processes:
 
 
 class ProcessesPool:
-    """A job is a chunk, whose queries the process makes itself."""
+    """A job is chunks of a plan, whose queries the process makes itself."""
 
-    batch = None
+    remote = True
 
     def __init__(self, workers: int, parcel: Parcel) -> None:
-        self.workers, self.parcel = workers, parcel
+        self.workers, self.parcel, self.batch = workers, parcel, parcel.batch
         self.window = 2 * workers
         self.packed = Packed()
         self.halted = False

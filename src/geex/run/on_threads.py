@@ -25,6 +25,8 @@ class Threads:
 class ThreadsPool:
     """Queries are made by the caller's thread, two jobs ahead for every thread: none waits for its next one."""
 
+    remote = False
+
     def __init__(self, workers: int, caller: Caller) -> None:
         self.caller = caller
         self.window = 2 * workers

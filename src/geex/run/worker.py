@@ -18,7 +18,7 @@ from geex.arrays import host
 from geex.call import Caller, Model
 from geex.errors import AnswerError, InputError, ModelError, ModelRaised
 from geex.limits import Limits
-from geex.plan import Masks, Plan
+from geex.plan import Plan
 from geex.pool import Job, Source
 
 PLANS = 8  # that a worker keeps at hand
@@ -89,7 +89,7 @@ class Packed:
     def __call__(self, source: Source) -> bytes:
         fingerprint = source.fingerprint
         if fingerprint not in self.sources:
-            bare = replace(source, masks=Masks(keep=0)) if isinstance(source, Plan) else source
+            bare = source.bare() if isinstance(source, Plan) else source
             self.sources[fingerprint] = packed(bare, "the plan")
         return self.sources[fingerprint]
 
