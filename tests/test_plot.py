@@ -94,6 +94,20 @@ def test_colours_mean_what_they_say():
     assert (top[1] < seen.picture[1]).all()
 
 
+def test_intervals_are_where_the_explanation_has_them():
+    x = rng.uniform(1, 2, (4, 4))
+    explanation = explained(weighed, x, geex.Regression(), 300, target=0)
+    assert explanation.centre is not None
+    low, high = (end.ravel() for end in explanation.interval(0.95))
+    for one in (explanation, explanation.numpy()):
+        seen = scene(one)
+        np.testing.assert_array_equal(seen.outputs[0].sure(seen.reach(0.95)), (low > 0) | (high < 0))
+    figure = explanation.plot("bars")
+    order = np.argsort(-np.abs(explanation.values.ravel()), kind="stable")[:15]
+    segments = figure.axes[0].collections[0].get_segments()
+    np.testing.assert_allclose([segment[:, 0] for segment in segments], np.stack([low, high], axis=1)[order])
+
+
 def test_all_zero_values_are_drawn():
     explanation = geex.Explanation(np.zeros((6, 8)), np.zeros((6, 8)), 0.0, 0.0, 0.0, 0.0, 0, 1, np.inf, "", {}, GREY)
     assert png(explanation.plot())

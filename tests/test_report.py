@@ -86,8 +86,10 @@ def test_the_numbers_survive_the_packing():
     output = scene(
         geex.Explanation(values, stderr, 0.0, 0.0, 0.0, 0.0, 0, 1, np.inf, "", {}),
     ).outputs[0]
-    content = packed(output)
-    bytes_ = np.frombuffer(zlib.decompress(b64decode(content["packed"])), np.uint8).reshape(3, -1).astype(int)
+    content = packed(output, 2.0)
+    whole = np.frombuffer(zlib.decompress(b64decode(content["packed"])), np.uint8)
+    bytes_ = whole[:15000].reshape(3, -1).astype(int)
+    assert (np.unpackbits(whole[15000:], count=5000) == output.sure(2.0)).all()
     unpacked = (bytes_[0] * 256 + bytes_[1] - 32768) * content["step"]
     assert np.abs(unpacked - values).max() <= content["step"] / 2 + 1e-12
     assert content["step"] <= np.nanmedian(stderr) / 8

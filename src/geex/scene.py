@@ -25,7 +25,7 @@ LUMINANCE = np.array([0.299, 0.587, 0.114])
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """One output of the model, explained: values and standard errors (p,), and its account.
+    """One output of the model, explained: values, standard errors and what intervals are around (p,), and its account.
 
     origin: the value that has no colour: 0, but the smallest of values that are no shares and all above 0 (RISE's).
     """
@@ -38,6 +38,7 @@ class Output:
     gap_stderr: float
     values: np.ndarray
     stderr: np.ndarray
+    centre: np.ndarray
     origin: float = 0.0
 
     @property
@@ -55,7 +56,7 @@ class Output:
     def sure(self, reach: float) -> np.ndarray:
         """Where the interval of `reach` standard errors leaves zero out (p,). No standard error, no doubt."""
         error = np.nan_to_num(self.stderr, nan=0.0)
-        return np.asarray(np.abs(self.values) > reach * error)
+        return np.asarray(np.abs(self.centre) > reach * error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,9 @@ class Scene:
 
     def only(self, chosen: np.ndarray) -> "Scene":
         """The same with some of the features alone, for lists that are too long."""
-        outputs = [replace(o, values=o.values[chosen], stderr=o.stderr[chosen]) for o in self.outputs]
+        outputs = [
+            replace(o, values=o.values[chosen], stderr=o.stderr[chosen], centre=o.centre[chosen]) for o in self.outputs
+        ]
         return replace(self, outputs=outputs, names=[self.names[i] for i in chosen])
 
 
@@ -103,17 +106,19 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
         raise InputError(f"got a {type(explanation).__name__}; wanted an explanation, as geex.explain returns it.")
     shown = _estimated(_few(explanation), outputs, errors).numpy()
     several = isinstance(shown.target, list)
-    values, stderr = (np.asarray(a if several else a[None], np.float64) for a in (shown.values, shown.stderr))
+    around = shown.values if shown.centre is None else shown.centre
+    fields = [np.asarray(a if several else a[None], np.float64) for a in (shown.values, shown.stderr, around)]
+    values, stderr, centre = fields
     features = Elements() if shown.features is None else shown.features
     shape = values.shape[1:] if shown.explicand is None else tuple(shown.explicand.shape)
     axis = channel_axis(features, shape)
     if isinstance(features, Elements) and axis is not None:
-        values, stderr = values.sum(axis + 1), np.sqrt((stderr**2).sum(axis + 1))
+        values, centre, stderr = values.sum(axis + 1), centre.sum(axis + 1), np.sqrt((stderr**2).sum(axis + 1))
     index = _index(features, shape, axis, values.shape[1:])
-    values, stderr = values.reshape(len(values), -1), stderr.reshape(len(values), -1)
+    values, stderr, centre = (field.reshape(len(values), -1) for field in (values, stderr, centre))
     picture = None if index is None else _picture(shown.explicand, axis, image, index.shape)
     return Scene(
-        outputs=_outputs(shown, values, stderr, explanation.labels),
+        outputs=_outputs(shown, values, stderr, centre, explanation.labels),
         picture=picture,
         index=index,
         names=_names(explanation, features, values.shape[1], index),
@@ -138,8 +143,9 @@ def _few(explanation: Explanation) -> Explanation:
     if isinstance(target, int) or len(target) <= MOST:
         return explanation
     chosen = [int(j) for j in np.argsort(-host(explanation.output), kind="stable")[:MOST]]
-    rows = ("values", "stderr", "output", "base_value", "gap", "gap_stderr")
-    kept: dict[str, Any] = {name: host(getattr(explanation, name))[chosen] for name in rows}
+    rows = ("values", "stderr", "output", "base_value", "gap", "gap_stderr", "centre")
+    given = {name: getattr(explanation, name) for name in rows}
+    kept: dict[str, Any] = {name: None if rows is None else host(rows)[chosen] for name, rows in given.items()}
     return replace(explanation, **kept, target=[target[j] for j in chosen], noise=None, reach=None)
 
 
@@ -182,7 +188,9 @@ def _index(features: Features, shape: Shape, axis: int | None, found: Shape) -> 
     return np.arange(found[0] * found[1]).reshape(found) if len(found) == 2 else None
 
 
-def _outputs(shown: Explanation, values: np.ndarray, stderr: np.ndarray, labels: Sequence[str] | None) -> list[Output]:
+def _outputs(
+    shown: Explanation, values: np.ndarray, stderr: np.ndarray, centre: np.ndarray, labels: Sequence[str] | None
+) -> list[Output]:
     targets = shown.target if isinstance(shown.target, list) else [shown.target]
     ends = [np.atleast_1d(np.asarray(end)) for end in (shown.output, shown.base_value, shown.gap, shown.gap_stderr)]
     ranks = [not shown.adds_up and bool((row > 0).all()) for row in values]
@@ -197,6 +205,7 @@ def _outputs(shown: Explanation, values: np.ndarray, stderr: np.ndarray, labels:
             gap_stderr=float(ends[3][j]),
             values=values[j],
             stderr=stderr[j],
+            centre=centre[j],
             origin=origins[j],
         )
         for j, target in enumerate(targets)

@@ -38,7 +38,8 @@ def panel(axis: Any, seen: Scene, output: Output, order: np.ndarray, reach: floa
     values, error = output.values[order], reach * np.nan_to_num(output.stderr[order])
     places = np.arange(len(order))
     colours = [hexadecimal(FOR if value >= 0 else AGAINST) for value in values]
-    drawn = axis.barh(places, values, color=colours, xerr=error, ecolor="#333333", capsize=2)
+    drawn = axis.barh(places, values, color=colours)
+    axis.errorbar(output.centre[order], places, xerr=error, fmt="none", ecolor="#333333", capsize=2, elinewidth=1.2)
     for bar, sure in zip(drawn, output.sure(reach)[order], strict=True):
         bar.set_alpha(0.9 if sure else 0.35)
     axis.axvline(0, color="#333333", linewidth=0.8)

@@ -71,7 +71,8 @@ def _values(axis: Any, queries: list[int], seen: list[Scene], chosen: np.ndarray
         values = np.array([one.outputs[0].values[feature] for one in seen])
         error = np.array([one.reach(level) * one.outputs[0].stderr[feature] for one in seen])
         line = axis.plot(queries, values, marker="o", markersize=3, label=plain(name(seen[-1], int(feature))))[0]
-        axis.fill_between(queries, values - error, values + error, alpha=0.12, color=line.get_color(), linewidth=0)
+        centre = np.array([one.outputs[0].centre[feature] for one in seen])
+        axis.fill_between(queries, centre - error, centre + error, alpha=0.12, color=line.get_color(), linewidth=0)
     axis.set_title(f"the {len(chosen)} largest values")
     axis.legend(frameon=False, fontsize="x-small")
     _against_queries(axis, "value")

@@ -18,8 +18,9 @@ LARGEST = 32767
 CODES = 253
 
 
-def packed(output: Output) -> dict[str, Any]:
-    """Values and standard errors of one output, and the numbers that unpack them."""
+def packed(output: Output, reach: float) -> dict[str, Any]:
+    """Values, standard errors and a bit for each (is its interval, of `reach` of them, off zero?), and the
+    numbers that unpack them."""
     errors = np.asarray(output.stderr, np.float64)
     known = errors[np.isfinite(errors) & (errors > 0)]
     largest = float(np.abs(output.values).max())
@@ -27,7 +28,8 @@ def packed(output: Output) -> dict[str, Any]:
     step = max(largest / LARGEST, min(typical / FINE, largest / 256)) or 1.0
     whole = (np.rint(output.values / step) + 32768).astype(np.uint16)
     low, ratio, codes = _codes(errors, known)
-    content = b"".join([(whole >> 8).astype(np.uint8).tobytes(), (whole & 255).astype(np.uint8).tobytes(), codes])
+    halves = [(whole >> 8).astype(np.uint8).tobytes(), (whole & 255).astype(np.uint8).tobytes()]
+    content = b"".join([*halves, codes, np.packbits(output.sure(reach)).tobytes()])
     return {"packed": deflated(content), "step": step, "errorLow": low, "errorRatio": ratio}
 
 

@@ -22,15 +22,17 @@ async function decode(number) {
   const count = data.features;
   const values = new Float64Array(count);
   const errors = new Float64Array(count);
+  const sure = new Uint8Array(count); // whether the 95% interval leaves zero out
   for (let i = 0; i < count; i++) {
     const whole = ((bytes[i] << 8) | bytes[count + i]) - 32768;
     values[i] = whole * output.step;
     const code = bytes[2 * count + i];
+    sure[i] = (bytes[3 * count + (i >> 3)] >> (7 - (i & 7))) & 1;
     errors[i] = code === 0 ? NaN : code === 1 ? 0 : output.errorLow * output.errorRatio ** (code - 2);
   }
   const order = Uint32Array.from(values.keys());
   order.sort((a, b) => Math.abs(values[b] - output.origin) - Math.abs(values[a] - output.origin));
-  const result = { values, errors, order };
+  const result = { values, errors, sure, order };
   decoded.set(number, result);
   return result;
 }
@@ -45,14 +47,14 @@ function settings() {
 }
 
 // What of every feature is shown: 0 nothing, 1 its colour, 2 grey, since its interval includes 0.
-function visible({ values, errors, order }, output, chosen) {
+function visible({ values, sure, order }, output, chosen) {
   const shown = new Uint8Array(values.length);
   const count = Math.max(1, Math.round(chosen.strongest * values.length));
   for (const i of order.subarray(0, count)) {
     const value = values[i] - output.origin;
     if (chosen.sign === "for" && value < 0) continue;
     if (chosen.sign === "against" && value >= 0) continue;
-    shown[i] = chosen.sure && !(Math.abs(values[i]) > data.reach * (errors[i] || 0)) ? 2 : 1;
+    shown[i] = chosen.sure && !sure[i] ? 2 : 1;
   }
   return shown;
 }
@@ -102,7 +104,8 @@ function list(content, output, chosen) {
   const body = find("features");
   const shown = visible(content, output, chosen);
   const rows = [...content.order].filter((i) => shown[i]);
-  const reach = (i) => Math.abs(content.values[i]) + data.reach * (content.errors[i] || 0);
+  const ends = (i) => Math.abs(output.centre[i]) + data.reach * (content.errors[i] || 0);
+  const reach = (i) => Math.max(Math.abs(content.values[i]), ends(i));
   const limit = Math.max(...[...content.order].slice(0, data.rows).map(reach)) || 1;
   body.replaceChildren(
     ...rows.slice(0, data.rows).map((i) => {
@@ -114,7 +117,7 @@ function list(content, output, chosen) {
       svg.append(tag("rect", { x: left, y: 1, width: right - left, height: 8, class: look }));
       svg.append(tag("line", { x1: 50, x2: 50, y1: 0, y2: 10, class: "axis" }));
       const half = data.reach * (error || 0);
-      svg.append(tag("line", { x1: at(value - half), x2: at(value + half), y1: 5, y2: 5, class: "whisker" }));
+      svg.append(tag("line", { x1: at(output.centre[i] - half), x2: at(output.centre[i] + half), y1: 5, y2: 5, class: "whisker" }));
       const row = tag("tr", {});
       const bar = tag("td", { class: "bar" });
       bar.append(svg);
@@ -171,7 +174,7 @@ function tell(content, output) {
   const name = data.names.length ? `${data.names[i]} (row ${row}, column ${column})` : `Row ${row}, column ${column}`;
   const value = content.values[i];
   const error = content.errors[i];
-  const chance = !(Math.abs(value) > data.reach * (error || 0)) ? ", which may be chance" : "";
+  const chance = content.sure[i] ? "" : ", which may be chance";
   const side = value - output.origin >= 0 ? "for" : "against";
   find("readout").textContent = `${name}: ${told(value, error)}, ${side} “${output.label}”${chance}.`;
 }

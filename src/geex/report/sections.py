@@ -144,7 +144,13 @@ def data(seen: Scene, told: list[dict[str, Any]]) -> str:
         "rows": ROWS,
         "reach": seen.reach(0.95),
         "outputs": [
-            {**said, **packed(output), "limit": output.limit(), "origin": output.origin}
+            {
+                **said,
+                **packed(output, seen.reach(0.95)),
+                "limit": output.limit(),
+                "origin": output.origin,
+                "centre": output.centre.tolist() if seen.index is None else None,  # where intervals are drawn
+            }
             for said, output in zip(told, seen.outputs, strict=True)
         ],
     }
