@@ -1,7 +1,7 @@
 """The pictures of the documentation: python -m benchmarks.pictures docs/pictures
 
-All from the embedded network, so that everyone can make them again. The report is photographed by a headless Chromium
-(selenium, chromium and chromedriver).
+From the embedded network, and from scikit-image's cat (CC0) and EfficientNet-Lite0 (`geex demo --photo` says what to
+install). Reports are photographed by a headless Chromium (selenium, chromium and chromedriver).
 """
 
 import base64
@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 import geex
 from geex.demo.garments import garments, network
-from geex.demo.run import garment
+from geex.demo.run import garment, photo
 from geex.plot.tint import SHOWS, Look, tinted
 from geex.scene import scene
 
@@ -28,6 +28,8 @@ def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as place:
         report = Path(place) / "report.html"
         explanation, shown = garment(report)
+        photograph(report, folder / "garment.png")
+        photo(report)
         photograph(report, folder / "report.png")
     kinds(explanation, shown).savefig(folder / "kinds.png", dpi=110)
     pictures, _, names = garments()

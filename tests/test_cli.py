@@ -4,8 +4,10 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
@@ -82,11 +84,23 @@ def test_a_photo_becomes_every_kind_of_file(here, capsys):
     names = ["a.html", "a.png", "a.svg", "a.npz", "a.json"]
     outputs = [word for name in names for word in ("-o", name)]
     result = geex_(
-        capsys, "explain", here.photo, "photo.png", "-q", 301, "-t", "left part", "--labels", "labels.txt", *outputs
+        capsys,
+        "explain",
+        here.photo,
+        "photo.png",
+        "-q",
+        301,
+        "-m",
+        "GEEX(sigma=0.3)",
+        "--labels",
+        "labels.txt",
+        "-t",
+        "left part",
+        *outputs,
     )
     assert result.code == 0, result
     assert all((here.path / name).stat().st_size > 500 for name in names)
-    for line in ("left part: ", "301 queries", "Guided()", "seed 0", "wrote a.html"):
+    for line in ("left part: ", "301 queries", "GEEX(sigma=0.3)", "seed 0", "wrote a.html"):
         assert line in result.out
     saved = geex.Explanation.load("a.npz")
     assert saved.values.shape == (20, 30)
@@ -505,6 +519,46 @@ def test_a_run_is_resumed_and_asks_only_what_is_missing(here, capsys):
     refused(geex_(capsys, "resume", "none.geex"), "no such journal")
     (here.path / "run.geex.command.json").unlink()
     refused(geex_(capsys, "resume", "run.geex"), "geex explain … with --journal again")
+
+
+def test_a_run_that_is_stopped_says_how_to_go_on(here):
+    (here.path / "slow.py").write_text(
+        "import pathlib, time\n"
+        "def model(z):\n"
+        "    with open('asked', 'a') as file:\n"
+        "        file.write('x' * len(z))\n"
+        "    time.sleep(0.02)\n"
+        "    return z.mean((1, 2, 3)) + z[:, :, 5:9].mean((1, 2, 3))\n"
+    )
+    source = str(Path(geex.__file__).parents[1])
+    words = [
+        "explain",
+        "slow:model",
+        "photo.png",
+        "-m",
+        "geex",
+        "-q",
+        "100001",
+        "--batch",
+        "20",
+        "--journal",
+        "run.geex",
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "geex", *words, "-o", "part.npz"],
+        env={**os.environ, "PYTHONPATH": source},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    asked = here.path / "asked"
+    while process.poll() is None and not (asked.exists() and asked.stat().st_size > 200):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 1, told
+    assert "geex resume run.geex" in told
+    assert geex.Explanation.load("part.npz").partial
 
 
 def test_resuming_from_another_folder(here, capsys, monkeypatch):

@@ -37,6 +37,24 @@ def test_saving_a_torch_explanation(tmp_path):
     assert isinstance(saved.numpy().values, np.ndarray)
 
 
+def test_models_name_their_outputs_and_features():
+    class Named:
+        labels = ("sum", 7)
+        names = ("a", "b", "c")
+
+        def __call__(self, z):
+            return np.stack([z.sum(1), z[:, 0]], axis=1)
+
+    explanation = explained(Named(), np.array([1.0, 2.0, 3.0]), geex.GEEX(0.5))
+    assert explanation.labels == ["sum", "7"]
+    assert explanation.names == ["a", "b", "c"]
+    assert geex.estimate(explanation, target=1).labels == ["sum", "7"]
+    one = explained(Named(), np.array([1.0, 2.0, 3.0]), geex.GEEX(0.5), score=lambda z: z[:, 0])
+    assert one.labels is None
+    grouped = explained(Named(), np.array([1.0, 2.0, 3.0]), geex.GEEX(0.5), features=geex.Groups([0, 0, 1]))
+    assert grouped.names is None
+
+
 def test_files_that_are_no_explanation(tmp_path):
     (tmp_path / "text").write_text("hello")
     with pytest.raises(FileError, match="not an explanation"):

@@ -1,6 +1,7 @@
-"""The commands. Each reads its options into a `Job`, does one thing, and tells what came of it."""
+"""The commands. Each does one thing and tells what came of it."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,12 +10,12 @@ import typer
 
 import geex
 from geex.cli import again, options
-from geex.cli.job import Job, how, ready
-from geex.cli.methods import METHODS
+from geex.cli.job import ready
 from geex.cli.methods import method as method_of
-from geex.cli.models import Access, opened
+from geex.cli.methods import stop as stop_of
+from geex.cli.models import opened
 from geex.cli.naming import shown
-from geex.cli.reading import Wanted
+from geex.cli.options import Access, Question, Wanted, gathered
 from geex.cli.told import plain, summary
 from geex.cli.trials import Trial, drawn, table, tried
 from geex.cli.writing import PICTURES, checked, is_stream, write
@@ -45,63 +46,34 @@ def _everywhere(
 
 
 @app.command(epilog="Example: geex explain model.onnx cat.jpg --labels labels.txt --score softmax -o cat.html")
+@gathered
 def explain(
     context: typer.Context,
-    model: options.ModelName,
-    input: options.InputName,
-    target: options.Target = None,
-    labels: options.Labels = None,
-    baseline: options.Baseline = None,
+    asked: Question,
     method: options.Method = None,
-    score: options.Score = None,
-    features: options.Features = None,
-    queries: options.Queries = None,
-    seed: options.Seed = 0,
-    batch: options.Batch = None,
     journal: options.Journal = None,
+    stop: options.Stop = None,
     price: options.Price = None,
     output: options.Output = None,
     curve: options.Curve = False,
     as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
-    row: options.Row = 0,
-    drop: options.Drop = None,
-    size: options.Size = None,
-    order: options.Order = None,
-    grey: options.Grey = False,
-    scale: options.Scale = 1.0,
-    mean: options.Mean = None,
-    std: options.Std = None,
-    squeeze: options.Squeeze = False,
-    header: options.Header = None,
-    protocol: options.Protocol = None,
-    request: options.Request = None,
-    response: options.Response = None,
-    input_name: options.InputTensor = None,
-    output_name: options.OutputTensor = None,
-    concurrency: options.Concurrency = None,
-    attempts: options.Attempts = None,
-    rate: options.Rate = None,
+    *,
+    wanted: Wanted,
+    access: Access,
 ) -> int:
     """Explain one decision of MODEL: what in INPUT carried it, and by how much."""
-    access = Access(
-        tuple(header or ()), protocol, request, response, input_name, output_name, concurrency, attempts, rate
-    )
-    wanted = Wanted(row, tuple(drop or ()), size, order, grey, scale, mean, std, squeeze)
-    job = Job(
-        model, input, access, wanted, target, labels, baseline, method, score, features, queries, seed, batch, journal,
-        price, quiet,
-    )  # fmt: skip
     paths = checked(output or ())
-    begun = ready(job)
-    method_ = how(job, begun.subject)
+    how, enough = (None if method is None else method_of(method)), (None if stop is None else stop_of(stop))
+    begun = ready(asked, wanted, access)
     if journal is not None:
-        again.remember(journal, context.obj, model)
-    explanation = begun.explain(method_)
+        again.remember(journal, context.obj, asked.model)
+    explanation = begun.explain(how, journal, enough, price)
     for path in paths:
         write(explanation, path, begun.subject.picture, begun.model if curve else None, again.told(context.obj))
     tell(explanation, begun.subject.picture, paths, as_json)
-    return 1 if getattr(explanation, "partial", False) else 0
+    if explanation.partial and journal is not None:
+        print(f"geex: stopped; go on with: geex resume {shlex.quote(journal)}", file=sys.stderr)
+    return 1 if explanation.partial else 0
 
 
 def tell(explanation: Explanation, picture: Any, paths: list[Path], as_json: bool) -> None:
@@ -116,45 +88,26 @@ def tell(explanation: Explanation, picture: Any, paths: list[Path], as_json: boo
 
 
 @app.command(epilog="Example: geex compare model.onnx cat.jpg -m geex -m regression -m rise -q 1000 -o cat.png")
+@gathered
 def compare(
-    model: options.ModelName,
-    input: options.InputName,
-    method: Annotated[list[str], typer.Option("--method", "-m", help=f"Of {', '.join(METHODS)}; two or more.")],
-    target: options.Target = None,
-    labels: options.Labels = None,
-    baseline: options.Baseline = None,
-    score: options.Score = None,
-    features: options.Features = None,
-    queries: options.Queries = None,
-    seed: options.Seed = 0,
-    batch: options.Batch = None,
+    asked: Question,
+    method: options.Methods,
     output: options.Output = None,
     as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
-    row: options.Row = 0,
-    drop: options.Drop = None,
-    size: options.Size = None,
-    order: options.Order = None,
-    grey: options.Grey = False,
-    scale: options.Scale = 1.0,
-    mean: options.Mean = None,
-    std: options.Std = None,
-    squeeze: options.Squeeze = False,
-    header: options.Header = None,
+    *,
+    wanted: Wanted,
+    access: Access,
 ) -> None:
     """Explain one input by several methods: a table of how good each is, and a picture."""
-    wanted = Wanted(row, tuple(drop or ()), size, order, grey, scale, mean, std, squeeze)
-    access = Access(tuple(header or ()))
-    job = Job(model, input, access, wanted, target, labels, baseline, None, score, features, queries, seed, batch,
-              None, None, quiet)  # fmt: skip
     methods = {name: method_of(name) for name in method}
     paths = checked(output or (), (*PICTURES, ".json"))
-    begun = ready(job)
+    begun = ready(asked, wanted, access)
     trials = [tried(name, begun.explain(one), begun.model) for name, one in methods.items()]
     _compared(trials, paths, begun.subject.picture, as_json)
 
 
 @app.command(epilog="Example: geex evaluate model.onnx cat.npz other.npz -o curves.png")
+@gathered
 def evaluate(
     model: options.ModelName,
     files: Annotated[
@@ -166,13 +119,14 @@ def evaluate(
     ] = None,
     output: options.Output = None,
     as_json: options.AsJson = False,
-    header: options.Header = None,
+    *,
+    access: Access,
 ) -> None:
     """Test saved explanations on MODEL: what the score does while features go, or come back, by their values."""
     paths = checked(output or (), (*PICTURES, ".json"))
     loaded = {name: Explanation.load(name) for name in files}
-    asked = opened(model, Access(tuple(header or ())))
-    trials = [tried(Path(name).stem, one, asked, baseline, score) for name, one in loaded.items()]
+    opened_model = opened(model, access)
+    trials = [tried(Path(name).stem, one, opened_model, baseline, score) for name, one in loaded.items()]
     _compared(trials, paths, None, as_json, curves=True)
 
 
@@ -194,7 +148,7 @@ def resume(
     model: Annotated[
         str | None, typer.Option(help="The model, where it has moved or its address holds a secret.")
     ] = None,
-    header: options.Header = None,
+    header: Annotated[options.Several, typer.Option(help="As in geex explain; again for more.")] = None,
 ) -> int:
     """Go on with a run that stopped, or give it more queries. What is answered is not asked again."""
     outputs = [str(path.resolve()) if not is_stream(path.name) else path.name for path in checked(output or ())]

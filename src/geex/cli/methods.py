@@ -11,6 +11,7 @@ import numpy as np
 import geex
 from geex.errors import InputError
 from geex.methods import Method
+from geex.stop import Stop
 
 KNOWN = {name.lower(): getattr(geex, name) for name in geex.__all__ if is_dataclass(getattr(geex, name))}
 RULES: dict[str, Any] = {"blur": geex.blur, "per_channel": geex.per_channel}
@@ -19,14 +20,26 @@ METHODS = sorted(name for name, kind in KNOWN.items() if hasattr(kind, "search")
 
 def method(text: str) -> Method:
     """The method that `text` names, with its settings in parentheses."""
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError:
-        raise InputError(f"method is {text!r}; wanted a name such as regression, or 'GEEX(sigma=0.3)'.") from None
-    made = _made(tree, text)
+    made = _parsed(text, "method")
     if not hasattr(made, "search"):
         raise InputError(f"method is {text!r}; wanted one of {', '.join(METHODS)}.")
     return made  # type: ignore[no-any-return]
+
+
+def stop(text: str) -> Stop:
+    """The rule that ends a run."""
+    made = _parsed(text, "--stop")
+    if not hasattr(made, "met"):
+        raise InputError(f"--stop is {text!r}; wanted 'Precise(tolerance=0.05)' or 'Settled(overlap=0.9)'.")
+    return made  # type: ignore[no-any-return]
+
+
+def _parsed(text: str, name: str) -> Any:
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        raise InputError(f"{name} is {text!r}; wanted a name such as regression, or 'GEEX(sigma=0.3)'.") from None
+    return _made(tree, text)
 
 
 def _made(node: ast.expr, text: str) -> Any:

@@ -4,37 +4,24 @@ import importlib
 import json
 import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from geex import models
 from geex.call import Model
+from geex.cli.options import Access
 from geex.errors import InputError
 from geex.limits import Limits, limits_of
 
 WANTED = "wanted an ONNX file (model.onnx), an address (https://…) or package.module:callable"
 
 
-@dataclass(frozen=True)
-class Access:
-    """How a model is reached, beside its name; see the options of `geex explain`."""
-
-    headers: tuple[str, ...] = ()
-    protocol: str | None = None
-    request: str | None = None
-    response: str | None = None
-    input: str | None = None
-    output: str | None = None
-    concurrency: int | None = None
-    attempts: int | None = None
-    rate: float | None = None
-
-    def limits(self, model: Any) -> Limits | None:
-        """The model's own limits, with what the options say in their place; None where they say nothing."""
-        given = {"concurrency": self.concurrency, "attempts": self.attempts, "requests_per_second": self.rate}
-        told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        return replace(limits_of(model, None), **told) if told else None
+def limits(access: Access, model: Model) -> Limits | None:
+    """The model's own limits, with what the options say in their place; None where they say nothing."""
+    given = {"concurrency": access.concurrency, "attempts": access.attempts, "requests_per_second": access.rate}
+    told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return replace(limits_of(model, None), **told) if told else None
 
 
 def opened(name: str, access: Access) -> Model:
@@ -44,7 +31,7 @@ def opened(name: str, access: Access) -> Model:
     if name.lower().endswith(".onnx"):
         if not Path(name).is_file():
             raise InputError(f"{name}: there is no such file; {WANTED}.")
-        return models.onnx(name, input=access.input, output=access.output)
+        return models.onnx(name, input=access.input_name, output=access.output_name)
     module, mark, attribute = name.partition(":")
     if mark and module and attribute:
         return _imported(module, attribute)
@@ -52,14 +39,14 @@ def opened(name: str, access: Access) -> Model:
 
 
 def _http(url: str, access: Access) -> Model:
-    settings: dict[str, Any] = {} if access.input is None else {"input": access.input}
+    settings: dict[str, Any] = {} if access.input_name is None else {"input": access.input_name}
     return models.http(
         url,
         protocol=access.protocol,
-        output=access.output,
+        output=access.output_name,
         request=None if access.request is None else _json("--request", access.request),
         response=access.response,
-        headers=dict(_header(text) for text in access.headers),
+        headers=dict(_header(text) for text in access.header or ()),
         **settings,
     )
 

@@ -9,26 +9,12 @@ from typing import Any
 import numpy as np
 
 from geex.cli.methods import numbers
+from geex.cli.options import Wanted
 from geex.cli.pictures import ORDERS, Preprocessing, image, suited
 from geex.cli.tables import table
 from geex.errors import FileError, InputError
 
 TABLES = (".csv", ".tsv", ".parquet")
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What the options say about reading the input."""
-
-    row: int = 0
-    drop: tuple[str, ...] = ()
-    size: str | None = None
-    order: str | None = None
-    grey: bool = False
-    scale: float = 1.0
-    mean: str | None = None
-    std: str | None = None
-    squeeze: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +72,7 @@ def _channels(shape: tuple[int, ...]) -> int | None:
 
 
 def _row(content: bytes, name: str, wanted: Wanted, keep: Sequence[str] | None) -> Subject:
-    rows, names = table(content, name, wanted.drop, keep)
+    rows, names = table(content, name, wanted.drop or (), keep)
     if not -len(rows) <= wanted.row < len(rows):
         raise InputError(f"--row is {wanted.row} and {name} has rows 0 … {len(rows) - 1}.")
     x = rows[wanted.row]

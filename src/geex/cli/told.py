@@ -24,7 +24,8 @@ def summary(explanation: Explanation, image: Any = None) -> str:
         lines += [f"  {signed(value):>9} ± {number(error):<8} {name}" for name, value, error in largest(seen, output)]
     took = "" if explanation.seconds is None else f" in {duration(explanation.seconds)}"
     made = f"{explanation.config.get('method')}, baseline {explanation.config.get('baseline')}"
-    return "\n".join([*lines, f"{explanation.queries:,} queries{took}; {made}, seed {explanation.config.get('seed')}."])
+    cost = f"{explanation.queries:,} queries{took}; {made}, seed {explanation.config.get('seed')}."
+    return "\n".join([*lines, cost, explanation.advice()])
 
 
 def _wrapped(text: str) -> str:

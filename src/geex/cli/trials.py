@@ -13,6 +13,8 @@ from geex.cli.told import rows
 from geex.errors import AnswerError, InputError
 from geex.evaluate import Curve, deletion, insertion
 from geex.explanation import Explanation
+from geex.outputs import SCORES
+from geex.report.page import followed
 from geex.report.words import duration, number, signed
 from geex.scene import channel_axis
 
@@ -61,7 +63,7 @@ def tried(name: str, explanation: Explanation, model: Model, baseline: str | Non
     settings: dict[str, Any] = {
         "target": explanation.target,
         "features": explanation.features,
-        "score": _score(explanation, score) if task is None else task.score,
+        "score": followed(_score(explanation, score) if task is None else task.score),
         "replacement": _replacement(explanation, baseline, channels),
         "step": max(1, -(-int(np.prod(explanation.values.shape)) // STEPS)),
     }
@@ -91,7 +93,7 @@ def _replacement(explanation: Explanation, given: str | None, channels: int | No
 def _score(explanation: Explanation, given: str | None) -> str | None:
     """The score of a saved explanation; one that was a function has to be named again."""
     score = explanation.config.get("score") if given is None else given
-    if score is not None and score not in ("answer", "softmax", "log_odds", "margin"):
+    if score is not None and score not in SCORES:
         raise InputError(f"the score was {score}, which cannot be made again; name one with --score.")
     return score
 

@@ -44,9 +44,9 @@ def photo(path: Path, queries: int | None = None) -> tuple[Explanation, np.ndarr
         model,
         np.ascontiguousarray(x),
         baseline=geex.blur(31, 5.0),
-        method=geex.Regression(),
+        method=geex.Guided(),
         score="softmax",
-        queries=2000 if queries is None else queries,
+        queries=1000 if queries is None else queries,
         features=geex.Pixels(channels=0),
     ).named(labels=labels)
     explanation.report(path, image=picture, model=model)

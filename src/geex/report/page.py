@@ -15,6 +15,7 @@ from geex.call import Model
 from geex.errors import AnswerError, InputError
 from geex.evaluate import Curve, deletion
 from geex.explanation import Explanation
+from geex.outputs import Score
 from geex.report import words
 from geex.report.sections import Markup, data, drawn, ninths, outputs, stage, texts
 from geex.scene import Scene, scene
@@ -74,7 +75,7 @@ def page(
         ninths=ninths(explanation, seen, told[0]),
         curve=Markup("\n".join(drawn(curve, things, i) for i, curve in enumerate(made))),
         facts=Markup("".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in words.facts(explanation))),
-        estimand=explanation.estimand,
+        estimand=f"{explanation.estimand} {explanation.advice()}",
         call=call or words.call(explanation),
         data=Markup(data(seen, told)),
     )
@@ -91,9 +92,15 @@ def _curve(explanation: Explanation, model: Model) -> list[Curve | str]:
     task = record.task
     step = max(1, -(-int(np.prod(explanation.values.shape)) // STEPS))
     try:
-        return [deletion(model, task.explicand, explanation, replacement=task.baselines[0], step=step)]
+        score = followed(task.score)
+        return [deletion(model, task.explicand, explanation, score=score, replacement=task.baselines[0], step=step)]
     except AnswerError as error:
         return [f"There is no deletion curve: {error}"]
+
+
+def followed(score: Score) -> Score:
+    """What a curve follows: it is normalised by f(x), for which log-odds have no meaning and their probabilities do."""
+    return "answer" if score in ("log_odds", "bounded_log_odds") else score
 
 
 def _shortened(seen: Scene) -> Scene:

@@ -9,7 +9,12 @@ from geex.evaluate import Curve
 from geex.explanation import Explanation
 from geex.scene import Output, Scene
 
-SCORES = {"softmax": "probability", "log_odds": "log-odds", "margin": "lead over the next output"}
+SCORES = {
+    "softmax": "probability",
+    "log_odds": "log-odds",
+    "bounded_log_odds": "log-odds",
+    "margin": "lead over the next output",
+}
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
 
 
@@ -135,7 +140,8 @@ def facts(explanation: Explanation) -> list[tuple[str, str]]:
         ("Score", config.get("score") or "the model’s answer as it comes"),
         ("Features", _features(config)),
         ("Explained output", explanation.target),
-        ("Partial", "yes: not all planned queries were answered" if getattr(explanation, "partial", False) else None),
+        ("Partial", "yes: not all planned queries were answered" if explanation.partial else None),
+        ("Enough, because", explanation.ended or None),
         ("Plan", ", ".join(str(mark)[:16] for mark in config.get("fingerprint", [])) or None),
         ("Version", f"geex {config.get('version', '')}"),
     ]
