@@ -152,6 +152,7 @@ def test_the_account_is_told(photo):
     assert "not meant to add up" in words.account(rise, scene(rise).outputs[0], "pixels")
     exact = explained(lambda z: z.sum(1), np.ones(3), geex.Shapley(), 100)
     assert "Nothing is left over" in words.account(exact, scene(exact).outputs[0], "features")
+    assert "+ left over 0" in words.sums(exact, scene(exact).outputs[0])
 
 
 @pytest.mark.parametrize(
@@ -211,6 +212,16 @@ def test_long_lists_are_cut():
     text = page(explanation)
     assert data_of(text)["features"] == 100
     assert "of 693 features" in text
+
+
+def test_of_all_outputs_the_five_largest_are_shown():
+    model = lambda z: z.mean((1, 2))[:, None] * np.arange(40)  # noqa: E731
+    explanation = explained(model, np.ones((6, 6)), geex.GEEX(0.3), 100, target="all")
+    for one in (explanation, explanation.numpy()):
+        shown = data_of(page(one))["outputs"]
+        assert [output["target"] for output in shown] == [39, 38, 37, 36, 35]
+        values = scene(one).outputs[0].values
+        np.testing.assert_allclose(values, explanation.values[39].ravel())
 
 
 def test_white_boxes_have_reports():

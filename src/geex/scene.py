@@ -19,6 +19,7 @@ from geex.explanation import Explanation
 from geex.features import Elements, Features, Groups, Pixels, image_axes
 from geex.outputs import scored
 
+MOST = 5  # outputs that are shown
 LUMINANCE = np.array([0.299, 0.587, 0.114])
 
 
@@ -100,7 +101,7 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
     """
     if not isinstance(explanation, Explanation):
         raise InputError(f"got a {type(explanation).__name__}; wanted an explanation, as geex.explain returns it.")
-    shown = _estimated(explanation, outputs, errors).numpy()
+    shown = _estimated(_few(explanation), outputs, errors).numpy()
     several = isinstance(shown.target, list)
     values, stderr = (np.asarray(a if several else a[None], np.float64) for a in (shown.values, shown.stderr))
     features = Elements() if shown.features is None else shown.features
@@ -129,6 +130,17 @@ def channel_axis(features: Features, shape: Shape) -> int | None:
     except FeaturesError:
         return None
     return next(axis for axis in range(3) if axis not in rest)
+
+
+def _few(explanation: Explanation) -> Explanation:
+    """Of many explained outputs those with the largest scores."""
+    target = explanation.target
+    if isinstance(target, int) or len(target) <= MOST:
+        return explanation
+    chosen = [int(j) for j in np.argsort(-host(explanation.output), kind="stable")[:MOST]]
+    rows = ("values", "stderr", "output", "base_value", "gap", "gap_stderr")
+    kept: dict[str, Any] = {name: host(getattr(explanation, name))[chosen] for name in rows}
+    return replace(explanation, **kept, target=[target[j] for j in chosen], noise=None, reach=None)
 
 
 def _estimated(explanation: Explanation, outputs: int, errors: bool) -> Explanation:

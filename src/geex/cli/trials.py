@@ -68,8 +68,6 @@ def tried(name: str, explanation: Explanation, model: Model, baseline: str | Non
         "step": max(1, -(-int(np.prod(explanation.values.shape)) // STEPS)),
     }
     x = explanation.explicand if task is None else task.explicand
-    if task is None:
-        x = np.asarray(x, np.float32)
     try:
         curves = [curve(model, x, explanation.values, **settings) for curve in (deletion, insertion)]
     except AnswerError:

@@ -64,9 +64,8 @@ def account(explanation: Explanation, output: Output, things: str) -> str:
 
 
 def _left(explanation: Explanation, output: Output) -> str:
-    size = max(abs(output.output), abs(output.base_value), 1e-300)
     error = output.gap_stderr
-    if abs(output.gap) < 1e-6 * size:
+    if _nothing(output):
         return "Nothing is left over."
     left = f"{signed(output.gap)}{'' if np.isnan(error) else f' ± {number(error)}'} is left over"
     if not np.isnan(error) and abs(output.gap) <= 3 * error:
@@ -79,13 +78,19 @@ def _left(explanation: Explanation, output: Output) -> str:
     )
 
 
+def _nothing(output: Output) -> bool:
+    """Whether what is left over is rounding."""
+    return abs(output.gap) < 1e-6 * max(abs(output.output), abs(output.base_value), 1e-300)
+
+
 def sums(explanation: Explanation, output: Output) -> list[str]:
     """The account in numbers."""
     ends = [f"f(x̊) = {number(output.base_value)}", f"f(x) = {number(output.output)}"]
     if not explanation.adds_up:
         return ends
     error = "" if np.isnan(output.gap_stderr) else f" ± {number(output.gap_stderr)}"
-    return [ends[0], f"+ Σ shares {signed(output.total)}", f"+ left over {signed(output.gap)}{error}", f"= {ends[1]}"]
+    left = "0" if _nothing(output) else f"{signed(output.gap)}{error}"
+    return [ends[0], f"+ Σ shares {signed(output.total)}", f"+ left over {left}", f"= {ends[1]}"]
 
 
 def ninths(seen: Scene, output: Output, mean: bool) -> list[float]:
