@@ -12,7 +12,7 @@ from benchmarks.paper.results import Results, lines
 from benchmarks.paper.run import Clock, work_through
 from benchmarks.queries.entrants import BUDGETS, PHASES, entrants, missing
 from benchmarks.queries.page import draw, markdown
-from benchmarks.queries.sets import PHOTOS, SETTINGS, case_set
+from benchmarks.queries.sets import PHOTOS, QUICK_BUDGETS, SETTINGS, case_set, settings
 from benchmarks.queries.table import Table
 from benchmarks.queries.trial import Trial
 from benchmarks.queries.unseen import Unseen
@@ -27,15 +27,18 @@ def main() -> None:
         left = measure(options, results)
         print(f"{left} pieces are left: the same command goes on." if left else "All is measured.", flush=True)
     if not options.measure:
-        report(results)
+        report(results, options.quick)
 
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.queries", description=__doc__)
     add = parser.add_argument
-    add("--data", default=",".join(SETTINGS), help="data sets, separated by commas (default: all that are there)")
+    add(
+        "--quick", action="store_true", help="for a CPU: 10 grey images, 2 photos, up to 500 queries; reported in --out"
+    )
+    add("--data", help="data sets, separated by commas (default: all that are there)")
     add("--entrants", help="such as ours,ig,rise (default: all whose packages are installed)")
-    add("--budgets", default=",".join(map(str, BUDGETS)), help="some of these")
+    add("--budgets", help=f"some of {','.join(map(str, BUDGETS))} (default: all; quick: up to 500)")
     add("--images", type=int, help="images of each data set (default: 200 grey ones, 60 photos)")
     add("--photos", type=Path, help="a pack of photos, from benchmarks.paper.pack (default: GEEX_PHOTOS)")
     add("--device", default="cpu", help="cpu or cuda")
@@ -45,16 +48,24 @@ def parsed() -> argparse.Namespace:
     add("--merge", type=Path, nargs="+", default=[], help="results.jsonl of other machines, to be taken in")
     add("--measure", action="store_true", help="only measure: no page, no picture")
     add("--report", action="store_true", help="only page and picture of what is there")
-    add("--out", type=Path, default=Path("out/queries"))
+    add("--out", type=Path, help="default: out/queries, or out/queries-quick")
     given = parser.parse_args()
-    given.data, given.budgets = given.data.split(","), [int(budget) for budget in given.budgets.split(",")]
-    given.entrants = given.entrants.split(",") if given.entrants else list(entrants(SETTINGS["mnist"]))
-    known = {"--data": (given.data, SETTINGS), "--entrants": (given.entrants, entrants(SETTINGS["mnist"]))}
-    for name, (wanted, there) in (known | {"--budgets": (given.budgets, BUDGETS)}).items():
-        for one in wanted:
-            if one not in there:
-                parser.error(f"{name} has {one!r}; known are {', '.join(map(str, there))}")
+    usual = QUICK_BUDGETS if given.quick else BUDGETS
+    given.out = given.out or Path("out/queries-quick" if given.quick else "out/queries")
+    given.data = _listed(parser, "--data", given.data, list(SETTINGS))
+    given.entrants = _listed(parser, "--entrants", given.entrants, list(entrants(SETTINGS["mnist"])))
+    budgets = _listed(parser, "--budgets", given.budgets or ",".join(map(str, usual)), list(map(str, BUDGETS)))
+    given.budgets = [int(budget) for budget in budgets]
     return given
+
+
+def _listed(parser: argparse.ArgumentParser, name: str, text: str | None, known: list[str]) -> list[str]:
+    """The names in a list with commas; None: all."""
+    wanted = text.split(",") if text else known
+    for one in wanted:
+        if one not in known:
+            parser.error(f"{name} has {one!r}; known are {', '.join(known)}")
+    return wanted
 
 
 def measure(options: argparse.Namespace, results: Results) -> int:
@@ -78,7 +89,7 @@ def measure(options: argparse.Namespace, results: Results) -> int:
 
 def case_sets(options: argparse.Namespace) -> list[CaseSet]:
     """The data sets that were asked for, less those whose network or photos are not there."""
-    names = ("images", "device", "half")
+    names = ("quick", "images", "device", "half")
     batch = options.batch or (250 if options.device.startswith("cuda") else None)
     common = Options(
         photos=photos_source(options.photos), batch=batch, **{name: getattr(options, name) for name in names}
@@ -104,16 +115,17 @@ def merge(file: Path, results: Results) -> None:
     print(f"{file}: {len(results.known) - before} new results.")
 
 
-def report(results: Results) -> None:
-    """Writes queries.json, the page and the picture of all data sets that have results."""
-    tables = {name: Table.of(setting, results) for name, setting in SETTINGS.items()}
+def report(results: Results, quick: bool) -> None:
+    """Writes queries.json, the page and the picture; those of a quick run stay beside its results."""
+    tables = {name: Table.of(setting, results) for name, setting in settings(quick).items()}
     found = {name: table.told() for name, table in tables.items() if table.results}
     if not found:
         raise SystemExit(f"{results.file} holds no results of two images or more: nothing to report.")
-    files = [record("queries", {"data": found}, RESULTS), Path("docs/queries.md"), Path("docs/pictures/quality.png")]
-    files[1].write_text(markdown(found), encoding="utf-8")
-    draw(found, files[2])
-    print("\n".join(map(str, files)))
+    docs, numbers = (results.folder, results.folder) if quick else (Path("docs"), RESULTS)
+    page, picture = docs / "queries.md", docs / "pictures" / "quality.png"
+    print(record("queries", {"data": found}, numbers), page, picture, sep="\n")
+    page.write_text(markdown(found), encoding="utf-8")
+    draw(found, picture)
 
 
 if __name__ == "__main__":

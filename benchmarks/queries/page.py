@@ -15,22 +15,25 @@ MARGIN = -0.01
 
 HEAD = """# Quality against queries
 
-Written by `make bench-queries` ([benchmarks/queries](architecture.md)); every number is in `benchmarks/results/queries.json`.
-Budgets are counted model evaluations: no entrant asked for more.
+Written by `make bench-queries`; every number is in `benchmarks/results/queries.json`. Budgets are counted model
+evaluations: no entrant asked for more.
 
-- **ours** is `geex.explain(model, x, target=…)` with nothing else set but the baseline, for a model that answers with the
-  probabilities of all classes: it explains bounded log-odds. **ours, probability** is the same with `score="answer"`.
-- All others explain the probability. GEEX, RISE and LIME (superpixels by slic) are ours after the papers, and LIME's agrees
-  with the package `lime` in the tests; Occlusion, KernelShap and ShapleyValueSampling are captum's, Partition is shap's.
-  Occlusion's stride, and the grid of cells of KernelShap and ShapleyValueSampling (at most 7 × 7, photos 14 × 14), are as
-  fine as the budget allows with two evaluations for each cell. Partition stops at `max_evals`.
+- **ours** is `geex.explain(model, x, target=…)` with nothing else set but baseline, budget and seed, for a model that
+  answers with the probabilities of all classes: it explains bounded log-odds. **ours, probability** is the same with
+  `score="answer"`.
+- All others explain the probability. GEEX, RISE and LIME (superpixels by slic) are this library's own, after their
+  papers; the tests hold LIME against the package `lime`. Occlusion, KernelShap and ShapleyValueSampling are captum's,
+  Partition is shap's.
+- Occlusion's stride is as small as the budget allows. KernelShap and ShapleyValueSampling share out cells of a grid, at
+  most 7 × 7, photos 14 × 14, fewer where there would be less than two evaluations for each.
 - IG and SG × (x − x̊) see gradients: white boxes, whatever the budget.
 - What is hidden is the baseline for all: 0 for grey images, the blurred image for photos.
 
-Measures, higher is better: **deletion** AOPC with removed pixels replaced by the baseline or by Gaussian noise; the area
-under **insertion** into the baseline; and the share of variance of 240 unseen random masks that the values **predict**,
-for the probability and for its log-odds. Deletion follows the probability for all. Slow entrants ran on fewer images;
-differences are paired over the images that both have, with 95% bootstrap intervals.
+Measures, higher is better: **deletion** AOPC of the probability, removed pixels replaced by the baseline or by Gaussian
+noise; the area under **insertion** into the baseline; and the share of variance of 240 unseen random masks that the
+values **predict**, for the probability and for its log-odds. Slow entrants ran on fewer images: their means are not
+comparable with the others', the differences are, which are paired over the images that both have, with 95% bootstrap
+intervals.
 
 ![Deletion AOPC against queries](pictures/quality.png)
 """

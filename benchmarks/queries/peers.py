@@ -24,6 +24,13 @@ from geex.baseline import baselines
 from geex.default import defaults
 from geex.outputs import Score
 
+# captum imports these for pictures, and nobody draws here: where they are missing, something empty will do
+DRAWING = {
+    "matplotlib": ("", ".axes", ".cm", ".collections", ".colors", ".figure", ".image", ".pyplot"),
+    "mpl_toolkits": ("", ".axes_grid1"),
+    "PIL": ("", ".Image"),
+}
+
 
 class Counted:
     """The probability of a case's class, (n, *shape) to (n,), and of all classes; `rows` is how many were asked."""
@@ -95,35 +102,28 @@ class Occlusion(Budgeted):
             "strides": (channels, stride, stride),
             "perturbations_per_eval": batch or 100,
         }
-        return _captum("Occlusion", model, case, settings)
+        return _captum("Occlusion", model, case.seed, case.x, absence(case), settings).sum(0)
 
 
 @dataclass(frozen=True)
 class KernelShap(Budgeted):
-    """captum's, on a grid of cells."""
+    """captum's, on a grid of cells, at most `most` along a side."""
 
     most: int = 7
 
     def __call__(self, model: Counted, case: Case, batch: int | None) -> Tensor:
-        cells = grid(case, cells_of(self.queries, self.most))
-        settings = {"feature_mask": cells, "n_samples": self.queries, "perturbations_per_eval": batch or 100}
-        return _captum("KernelShap", model, case, settings)
+        return _on_cells("KernelShap", model, case, cells_of(self.queries, self.most), self.queries, batch)
 
 
 @dataclass(frozen=True)
 class ShapleySampling(Budgeted):
-    """captum's ShapleyValueSampling, on a grid of cells."""
+    """captum's ShapleyValueSampling, on a grid of cells, at most `most` along a side."""
 
     most: int = 7
 
     def __call__(self, model: Counted, case: Case, batch: int | None) -> Tensor:
         side = cells_of(self.queries, self.most)
-        settings = {
-            "feature_mask": grid(case, side),
-            "n_samples": (self.queries - 1) // side**2,
-            "perturbations_per_eval": batch or 100,
-        }
-        return _captum("ShapleyValueSampling", model, case, settings)
+        return _on_cells("ShapleyValueSampling", model, case, side, (self.queries - 1) // side**2, batch)
 
 
 @dataclass(frozen=True)
@@ -153,22 +153,30 @@ def cells_of(queries: int, most: int) -> int:
     return min(most, isqrt((queries - 2) // 2))
 
 
-def grid(case: Case, side: int) -> Tensor:
-    """The number of every element's cell, of side² cells: (1, *shape)."""
+def _on_cells(name: str, model: Counted, case: Case, side: int, samples: int, batch: int | None) -> Tensor:
+    """A captum method on side² cells, each 1 where it shows and 0 where not: every pixel has its cell's value.
+
+    The same as captum's feature_mask, which it reads element by element.
+    """
     rows, columns = (torch.arange(n, device=case.x.device) * side // n for n in case.x.shape[1:])
-    return (rows[:, None] * side + columns).expand(1, *case.x.shape)
+    cell, absent = rows[:, None] * side + columns, absence(case)
+
+    def shown(cells: Tensor) -> Tensor:
+        return model(torch.where(cells[:, None, cell] > 0.5, case.x, absent))
+
+    ones = torch.ones(side**2, device=case.x.device)
+    settings = {"n_samples": samples, "perturbations_per_eval": batch or 100}
+    return _captum(name, shown, case.seed, ones, 0 * ones, settings)[cell]
 
 
 @torch.no_grad()
-def _captum(name: str, model: Counted, case: Case, settings: dict[str, Any]) -> Tensor:
-    """A captum method's value of every pixel."""
-    if find_spec("matplotlib") is None:  # captum imports it for pictures that nobody draws here
-        names = ("", ".axes", ".cm", ".collections", ".colors", ".figure", ".image", ".pyplot")
-        sys.modules.update({f"matplotlib{name}": MagicMock(__spec__=None) for name in names})
+def _captum(name: str, model: Model, seed: int, x: Tensor, absent: Tensor, settings: dict[str, Any]) -> Tensor:
+    """A captum method's values, in the shape of x."""
+    for package in [package for package in DRAWING if package not in sys.modules and find_spec(package) is None]:
+        sys.modules.update({f"{package}{name}": MagicMock(__spec__=None) for name in DRAWING[package]})
     import captum.attr
 
     with torch.random.fork_rng():
-        torch.manual_seed(case.seed)
-        np.random.seed(case.seed)  # noqa: NPY002: captum draws from it
-        algorithm = getattr(captum.attr, name)(model)
-        return algorithm.attribute(case.x[None], baselines=absence(case)[None], **settings)[0].sum(0)
+        torch.manual_seed(seed)
+        np.random.seed(seed)  # noqa: NPY002 (captum draws from it)
+        return getattr(captum.attr, name)(model).attribute(x[None], baselines=absent[None], **settings)[0]

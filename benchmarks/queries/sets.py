@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from benchmarks import efficientnet
+from benchmarks.paper.__main__ import changed
 from benchmarks.paper.cases import CaseSet, digest, predicted
 from benchmarks.paper.grey import grey
 from benchmarks.paper.large import class_names, large
@@ -24,15 +25,22 @@ SETTINGS = {
     "efficientnet": replace(EFFICIENTNET, step=250),
 }
 PHOTOS = ("inception", "efficientnet")
+QUICK_BUDGETS = (100, 200, 500)
+
+
+def settings(quick: bool) -> dict[str, Setting]:
+    """The data sets by name. The quick form, for a CPU: 10 grey images, 2 photos, a tenth of the steps on photos."""
+    if not quick:
+        return SETTINGS
+    fewer = {name: replace(SETTINGS[name], images=2, step=10 * SETTINGS[name].step) for name in PHOTOS}
+    return {name: replace(setting, images=10) for name, setting in SETTINGS.items()} | fewer
 
 
 def case_set(name: str, options: Options) -> CaseSet:
     """The cases of a data set, and their network, on the device."""
-    setting = SETTINGS[name]
-    if options.images is not None:
-        setting = replace(setting, images=options.images)
+    setting = changed(settings(options.quick)[name], options)
     if name == "inception":
-        found = large(setting, options)
+        found = large(setting, replace(options, quick=False))
         return found[-1] if found[-1].cases else replace(found[0], name=name)
     return lite(setting, options) if name == "efficientnet" else grey(setting, options)
 

@@ -15,7 +15,7 @@ from benchmarks.paper.contenders import PIXELS, Contender, probability
 from benchmarks.paper.measure import aopc, common_settings, quietly, where
 from benchmarks.paper.results import Key, Results, key
 from benchmarks.queries.peers import Counted
-from benchmarks.queries.unseen import Unseen
+from benchmarks.queries.unseen import MEASURED, Unseen
 from geex.arrays import host
 from geex.evaluate import insertion
 
@@ -39,7 +39,7 @@ class Trial:
         """What brings each result."""
         explain: Any = self.contender.explain
         several = [replace(explain, queries=budget) for budget in self.budgets] or [explain]
-        return {self._key(explainer.facts()): explainer for explainer in several}
+        return {self._key(explainer): explainer for explainer in several}
 
     @property
     def cost(self) -> int:
@@ -66,7 +66,7 @@ class Trial:
                 "data": self.home.data,
                 "image": self.case.name,
                 "method": self.contender.key,
-                "settings": common_settings(self.home, self.case) | explainer.facts(),
+                "settings": self._settings(explainer),
                 "aopc": _rounded(aopc(self.home, self.case, follow, values)),
                 "insertion": round(inserted.area, 6),
                 "predicted": _rounded(self.unseen.predicted(self.case, values)),
@@ -91,9 +91,11 @@ class Trial:
                     raise RuntimeError(f"{self.contender.title} asked {model.rows} of {explainer.queries} queries")
                 yield explainer, values, model.rows
 
-    def _key(self, facts: dict[str, Any]) -> Key:
-        settings = common_settings(self.home, self.case) | facts
-        return key(self.home.data, self.case.name, self.contender.key, settings)
+    def _settings(self, explainer: Any) -> dict[str, Any]:
+        return common_settings(self.home, self.case) | {"unseen": MEASURED} | explainer.facts()
+
+    def _key(self, explainer: Any) -> Key:
+        return key(self.home.data, self.case.name, self.contender.key, self._settings(explainer))
 
 
 def _rounded(numbers: dict[str, float]) -> dict[str, float]:

@@ -1,11 +1,13 @@
 """The share of variance of unseen random masks that an explanation predicts.
 
     z = x where the mask shows, x̊ elsewhere;   predicted score of z: Σ ξ over the pixels that show
-    share = max(r, 0)²,  r the correlation of predicted and true score over the masks
+    share = max(r, 0)²,  r the correlation of predicted and true score over masks of one kind, taken together
 
 Half of the masks show cells of a grid independently of each other, half are cut from smooth Gaussian fields; they show
-¼, ½, ¾ and 9/10 of the image in turn. They are a case's own, from a seed that no method draws from, and the same for all
-methods. The true score is the probability, and for a second number its log-odds, bounded as `geex.explain` does.
+¼, ½, ¾ and 9/10 of the image in turn. Both scores are taken from their mean over the masks of the same half and share:
+else how much shows would account for half of the variance, whatever the values say. Masks are a case's own, from a
+seed that no method draws from, and the same for all methods. The true score is the probability, and for a second number
+its log-odds, bounded as in `geex.explain`.
 """
 
 from dataclasses import dataclass, field
@@ -22,9 +24,10 @@ from geex.arrays import Stream
 from geex.outputs import bounded_log_odds
 from geex.presence import smooth_fields
 
-MASKS = 240
+MASKS = 240  # half of them a multiple of the number of shares
 SHARES = (0.25, 0.5, 0.75, 0.9)
 WIDTHS = (1 / 14, 1 / 7, 1 / 4)  # of the smooth fields, as parts of the side
+MEASURED = f"{MASKS} masks, shares {SHARES}, widths {[round(width, 3) for width in WIDTHS]}, within kinds"
 PLACE = 77  # in the seed's streams, apart from those that explanations draw from
 
 
@@ -66,7 +69,12 @@ def masks(seed: int, shape: tuple[int, ...], cells: int) -> np.ndarray:
 
 
 def _share(sums: Tensor, scores: Tensor) -> float:
-    if sums.std() == 0 or scores.std() == 0:
-        return 0.0
-    r = float(torch.corrcoef(torch.stack([sums, scores]))[0, 1])
-    return max(r, 0.0) ** 2
+    a, b = _within_kinds(sums), _within_kinds(scores)
+    length = float(a.norm() * b.norm())
+    return max(float(a @ b) / length, 0.0) ** 2 if length > 0 else 0.0
+
+
+def _within_kinds(numbers: Tensor) -> Tensor:
+    """Numbers of all masks, less their mean over masks of the same half and share."""
+    kinds = numbers.reshape(2, -1, len(SHARES))
+    return (kinds - kinds.mean(1, keepdim=True)).ravel()
