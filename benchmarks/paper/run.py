@@ -69,6 +69,8 @@ def run(sets: list[CaseSet], results: Results, clock: Clock, share: tuple[int, i
 def work_through(work: Sequence[Work], results: Results, clock: Clock) -> int:
     """One set, under one bar in rows of the network; returns how many pieces are left."""
     todo = [piece for piece in work if not piece.done(results)]
+    if not todo:
+        return 0
     rows, missing = (sum(piece.cost for piece in some) for some in (work, todo))
     with tqdm(total=rows, initial=rows - missing, unit=" rows", unit_scale=True, mininterval=1) as bar:
         for done, piece in enumerate(todo):

@@ -10,7 +10,7 @@ from benchmarks.paper.options import Options
 from benchmarks.paper.photos import photos_source
 from benchmarks.paper.results import Results, lines
 from benchmarks.paper.run import Clock, work_through
-from benchmarks.queries.entrants import BUDGETS, PHASES, entrants, missing
+from benchmarks.queries.entrants import BUDGETS, ROUNDS, Phase, entrants, missing
 from benchmarks.queries.page import draw, markdown
 from benchmarks.queries.sets import PHOTOS, QUICK_BUDGETS, SETTINGS, case_set, settings
 from benchmarks.queries.table import Table
@@ -69,22 +69,30 @@ def _listed(parser: argparse.ArgumentParser, name: str, text: str | None, known:
 
 
 def measure(options: argparse.Namespace, results: Results) -> int:
-    """The phases one after the other, each on every data set; returns how many pieces are left."""
+    """Round after round; returns how many pieces are left."""
     clock = Clock(None if options.limit is None else options.limit / 60)
     for key in [key for key in options.entrants if missing(key)]:
         print(f"{key} is left out: {', '.join(missing(key))} is not installed.")
         options.entrants.remove(key)
     sets = case_sets(options)
     unseen = {home.data: Unseen(home, 14 if home.data in PHOTOS else 7) for home in sets}
-    left = 0
-    for keys, budgets, few in PHASES:
-        asked = tuple(budget for budget in budgets if budget in options.budgets)
-        for home in sets if asked or not budgets else ():
-            rows = [row for key, row in entrants(home.setting).items() if key in keys and key in options.entrants]
-            cases = home.cases[: few if home.data in PHOTOS else None]
-            trials = [Trial(home, case, row, asked, unseen[home.data]) for case in cases for row in rows]
-            left += work_through(trials, results, clock) if trials else 0
-    return left
+    return sum(
+        work_through(trials(home, phase, unseen[home.data], options), results, clock)
+        for phases in ROUNDS
+        for home in sets
+        for phase in phases
+    )
+
+
+def trials(home: CaseSet, phase: Phase, unseen: Unseen, options: argparse.Namespace) -> list[Trial]:
+    """The part of a phase that was asked for."""
+    keys, budgets, few = phase
+    asked = tuple(budget for budget in budgets if budget in options.budgets)
+    if budgets and not asked:
+        return []
+    rows = [row for key, row in entrants(home.setting).items() if key in keys and key in options.entrants]
+    cases = home.cases[: few if home.data in PHOTOS else None]
+    return [Trial(home, case, row, asked, unseen) for case in cases for row in rows]
 
 
 def case_sets(options: argparse.Namespace) -> list[CaseSet]:

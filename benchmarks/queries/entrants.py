@@ -14,16 +14,14 @@ RIVALS = ("geex-half", "geex", "rise", "lime")
 CAPTUM = ("occlusion", "kernelshap", "sampling")
 NEEDS = {"occlusion": ("captum",), "kernelshap": ("captum", "sklearn"), "sampling": ("captum",), "partition": ("shap",)}
 
-# What matters most comes first, so that a run that is cut is of use: entrants, budgets, and on how many photos.
-PHASES = (
-    ((OURS,), BUDGETS, None),
-    (WHITE, (), None),
-    (RIVALS, FIRST, None),
-    (CAPTUM, FIRST, 20),
-    (("ours-probability",), BUDGETS, 20),
-    (RIVALS, LATER, None),
-    (CAPTUM, LATER, 20),
-    (("partition",), BUDGETS, 4),
+# What matters most comes first, so that a run that is cut is of use. A round is done on one data set after the other:
+# entrants, budgets, and on how many photos (None: all of them).
+Phase = tuple[tuple[str, ...], tuple[int, ...], int | None]
+ROUNDS: tuple[tuple[Phase, ...], ...] = (
+    (((OURS,), BUDGETS, None), (WHITE, (), None), (RIVALS, FIRST, 30)),
+    ((CAPTUM, FIRST, 20),),
+    ((RIVALS, FIRST, None), (RIVALS, LATER, 30), (("ours-probability",), BUDGETS, 20), (CAPTUM, LATER, 20)),
+    ((("partition",), BUDGETS, 4), (RIVALS, LATER, None)),
 )
 
 

@@ -24,8 +24,8 @@ evaluations: no entrant asked for more.
 - All others explain the probability. GEEX, RISE and LIME (superpixels by slic) are this library's own, after their
   papers; the tests hold LIME against the package `lime`. Occlusion, KernelShap and ShapleyValueSampling are captum's,
   Partition is shap's.
-- Occlusion's stride is as small as the budget allows. KernelShap and ShapleyValueSampling share out cells of a grid, at
-  most 7 × 7, photos 14 × 14, fewer where there would be less than two evaluations for each.
+- Occlusion slides over as many places as the budget allows. KernelShap and ShapleyValueSampling share out cells of a
+  grid, at most 7 × 7, photos 14 × 14, fewer where there would be less than two evaluations for each.
 - IG and SG × (x − x̊) see gradients: white boxes, whatever the budget.
 - What is hidden is the baseline for all: 0 for grey images, the blurred image for photos.
 

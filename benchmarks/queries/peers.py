@@ -90,13 +90,11 @@ class Default(Budgeted):
 
 @dataclass(frozen=True)
 class Occlusion(Budgeted):
-    """captum's, its window a seventh of the side or two strides, whichever is more; the stride as the budget allows."""
+    """captum's, at as many places as the budget allows."""
 
     def __call__(self, model: Counted, case: Case, batch: int | None) -> Tensor:
         channels, side = int(case.x.shape[0]), int(case.x.shape[-1])
-        most = isqrt(self.queries - 1)  # positions along a side
-        stride = next(s for s in range(1, side) if -(-(side - max(2 * s, side // 7)) // s) + 1 <= most)
-        window = max(2 * stride, side // 7)
+        stride, window = strides(side, self.queries - 1)
         settings = {
             "sliding_window_shapes": (channels, window, window),
             "strides": (channels, stride, stride),
@@ -146,6 +144,21 @@ class Partition(Budgeted):
 def absence(case: Case) -> Tensor:
     """The baseline as an image."""
     return baselines(case.baseline, working(case.x), PIXELS)[0].to(case.x.dtype)
+
+
+def strides(side: int, most: int) -> tuple[int, int]:
+    """Stride and width of a window that slides over at most `most` places, and as many as can be.
+
+    It is a seventh of the side or a stride, whichever is more, or up to twice that where places fit better.
+    """
+    found = []
+    for stride in range(1, side // 2):
+        least = max(stride, side // 7)
+        for window in range(least, 2 * least + 1):
+            places = 1 - (window - side) // stride
+            found += [(places, -window, stride)] if places**2 <= most else []
+    _, window, stride = max(found)
+    return stride, -window
 
 
 def cells_of(queries: int, most: int) -> int:
