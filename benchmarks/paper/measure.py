@@ -43,7 +43,7 @@ class Piece:
     @property
     def keys(self) -> list[Key]:
         """The results that the piece brings."""
-        common = self._common()
+        common = common_settings(self.home, self.case)
         return [
             key(self.home.data, self.case.name, self.contender.key, common | explainer.facts())
             for explainer in self.explainers
@@ -72,8 +72,8 @@ class Piece:
         model = probability(self.home.network, self.case.target, half)
         follow = probability(self.home.network, self.case.target, self.home.half)
         for explainer, values, seconds, queries in self._explained(model):
-            aopc = self._aopc(follow, values)
-            results.add(self._result(explainer, aopc, seconds, queries))
+            found = aopc(self.home, self.case, follow, values)
+            results.add(self._result(explainer, found, seconds, queries))
         if self.drawn:
             results.keep_map(self.home.data, self.case.name, self.contender.key, values)
 
@@ -81,13 +81,13 @@ class Piece:
         """Explainer, values (height, width), seconds and queries of every result."""
         start = time.perf_counter()
         if not self.budgets:
-            explanation = _quietly(self.contender.explain, model, self.case, self.home.batch)
+            explanation = quietly(self.contender.explain, model, self.case, self.home.batch)
             values = host(explanation.values)
             yield self.contender.explain, values, time.perf_counter() - start, explanation.queries
             return
         whole = self.explainers[-1]
         nested = Nested(whole.method, self.budgets)
-        _quietly(replace(whole, method=nested), model, self.case, self.home.batch)
+        quietly(replace(whole, method=nested), model, self.case, self.home.batch)
         shape = tuple(self.case.x.shape[1:])
         found = {budget: host(values).reshape(shape) for budget, values in nested.found.items()}
         seconds = time.perf_counter() - start
@@ -95,25 +95,12 @@ class Piece:
             share = explainer.queries / whole.queries
             yield explainer, found[explainer.queries], seconds * share, explainer.queries
 
-    def _aopc(self, model: Model, values: np.ndarray) -> dict[str, float]:
-        """Normalised AOPC under both replacements; the noise is the case's own, shared by all methods."""
-        setting, case = self.home.setting, self.case
-        replacements = {"baseline": case.baseline, "gaussian": noise(case.x, setting.replacement, case.seed)}
-        settings = {"features": PIXELS, "step": setting.step, "batch": self.home.batch}
-        return {
-            name: deletion(model, case.x, values, replacement=replacement, **settings).aopc
-            for name, replacement in replacements.items()
-        }
-
-    def _common(self) -> dict[str, Any]:
-        return self.home.setting.common() | {"seed": self.case.seed, "network": self.home.digest}
-
     def _result(self, explainer: Any, aopc: dict[str, float], seconds: float, queries: int) -> Result:
         return {
             "data": self.home.data,
             "image": self.case.name,
             "method": self.contender.key,
-            "settings": self._common() | explainer.facts(),
+            "settings": common_settings(self.home, self.case) | explainer.facts(),
             "aopc": {name: round(number, 6) for name, number in aopc.items()},
             "seconds": round(seconds, 3),
             "queries": queries,
@@ -130,6 +117,22 @@ def pieces(home: CaseSet) -> list[Piece]:
     return table + [Piece(home, case, row, budgets) for case in curved for row in rows if row.key in CURVES]
 
 
+def aopc(home: CaseSet, case: Case, model: Model, values: np.ndarray) -> dict[str, float]:
+    """Normalised AOPC under both replacements; the noise is the case's own, shared by all methods."""
+    setting = home.setting
+    replacements = {"baseline": case.baseline, "gaussian": noise(case.x, setting.replacement, case.seed)}
+    settings = {"features": PIXELS, "step": setting.step, "batch": home.batch}
+    return {
+        name: deletion(model, case.x, values, replacement=replacement, **settings).aopc
+        for name, replacement in replacements.items()
+    }
+
+
+def common_settings(home: CaseSet, case: Case) -> dict[str, Any]:
+    """What every result of a case depends on."""
+    return home.setting.common() | {"seed": case.seed, "network": home.digest}
+
+
 def where(device: torch.device, home: CaseSet) -> dict[str, Any]:
     """On what a result was computed; results from anywhere count alike."""
     tf32 = device.type == "cuda" and torch.backends.cudnn.allow_tf32
@@ -138,7 +141,7 @@ def where(device: torch.device, home: CaseSet) -> dict[str, Any]:
     return {"device": name, "precision": precision, "batch": home.batch}
 
 
-def _quietly(explainer: Any, *arguments: Any) -> geex.Explanation:
+def quietly(explainer: Any, *arguments: Any) -> geex.Explanation:
     """Explains even where there is little to explain: such images are part of the table too."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LittleToExplain)

@@ -17,6 +17,10 @@ def key(data: str, image: str, method: str, settings: dict[str, Any]) -> Key:
     return data, image, method, json.dumps(settings, sort_keys=True, ensure_ascii=False)
 
 
+def key_of(result: Result) -> Key:
+    return key(result["data"], result["image"], result["method"], result["settings"])
+
+
 class Results:
     """The results of a folder: read once, added to line by line. Several processes may add to one folder."""
 
@@ -30,11 +34,14 @@ class Results:
     def read(self) -> None:
         """Takes in what is in the file; a line that was torn by a kill is passed over."""
         for result in lines(self.file):
-            self.known[key(result["data"], result["image"], result["method"], result["settings"])] = result
+            self.known[key_of(result)] = result
+
+    def has(self, result: Result) -> bool:
+        return key_of(result) in self.known
 
     def add(self, result: Result) -> None:
         """Appends a result in one write, so that lines of several processes do not mix."""
-        self.known[key(result["data"], result["image"], result["method"], result["settings"])] = result
+        self.known[key_of(result)] = result
         line = json.dumps(result, ensure_ascii=False) + "\n"
         if torn(self.file):
             line = "\n" + line

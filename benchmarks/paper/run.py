@@ -1,20 +1,37 @@
 """The work, one piece after the other, within the time that is given."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import torch
 from tqdm import tqdm
 
-from benchmarks.paper.cases import CaseSet
-from benchmarks.paper.measure import Piece, pieces
+from benchmarks.paper.cases import Case, CaseSet
+from benchmarks.paper.contenders import Contender
+from benchmarks.paper.measure import pieces
 from benchmarks.paper.results import Results
 
 RESERVE = 1.25  # the next piece may take this many times what the slowest of the last ones leads one to expect
 LARGE = 1000
 LAST = 8
+
+
+class Work(Protocol):
+    """A piece of work. `cost`: about how many rows go through the network."""
+
+    home: CaseSet
+    case: Case
+    contender: Contender
+
+    @property
+    def cost(self) -> int: ...
+
+    def done(self, results: Results) -> bool: ...
+
+    def measure(self, results: Results) -> None: ...
 
 
 @dataclass
@@ -28,13 +45,13 @@ class Clock:
     start: float = field(default_factory=time.perf_counter)
     rates: dict[tuple[str, bool], list[float]] = field(default_factory=dict)
 
-    def fits(self, piece: Piece) -> bool:
+    def fits(self, piece: Work) -> bool:
         data = piece.home.data
         known = self.rates.get((data, True)) or self.rates.get((data, False)) or [0.0]
         expected = RESERVE * max(known[-LAST:]) * piece.cost
         return self.minutes is None or time.perf_counter() - self.start + expected < 60 * self.minutes
 
-    def learn(self, piece: Piece, seconds: float) -> None:
+    def learn(self, piece: Work, seconds: float) -> None:
         self.rates.setdefault((piece.home.data, piece.cost >= LARGE), []).append(seconds / piece.cost)
 
 
@@ -45,13 +62,15 @@ def run(sets: list[CaseSet], results: Results, clock: Clock, share: tuple[int, i
     for home in sets:
         number = {case.name: place for place, case in enumerate(home.cases)}
         work = [piece for piece in pieces(home) if number[piece.case.name] % count == part - 1]
-        left += _set(work, results, clock)
+        left += work_through(work, results, clock)
     return left
 
 
-def _set(work: list[Piece], results: Results, clock: Clock) -> int:
+def work_through(work: Sequence[Work], results: Results, clock: Clock) -> int:
     """One set, under one bar in rows of the network; returns how many pieces are left."""
     todo = [piece for piece in work if not piece.done(results)]
+    if not todo:
+        return 0
     rows, missing = (sum(piece.cost for piece in some) for some in (work, todo))
     with tqdm(total=rows, initial=rows - missing, unit=" rows", unit_scale=True, mininterval=1) as bar:
         for done, piece in enumerate(todo):

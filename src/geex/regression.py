@@ -250,7 +250,7 @@ def evidence(gram: Array, differences: Array) -> tuple[float, float]:
     spectrum, vectors = xp.linalg.eigh(gram)
     power = (vectors.T @ differences) ** 2
     variances = xp.maximum(spectrum, xp.zeros_like(spectrum))[None, :] + like(RATIOS * size, gram)[:, None]
-    scale = xp.maximum((1 / variances) @ power / n, xp.asarray(1e-300))
+    scale = xp.clip((1 / variances) @ power / n, 1e-300)
     likelihood = -0.5 * (n * xp.sum(xp.log(scale), axis=1) + differences.shape[1] * xp.sum(xp.log(variances), axis=1))
     best = int(xp.argmax(likelihood))
     return float(likelihood[best]), float(RATIOS[best] * size)

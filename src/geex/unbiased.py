@@ -61,7 +61,7 @@ def terms(
         smooth = fit.prior.apply(rows)
         influence = xp.linalg.solve(rows @ smooth.T + ratio * identity(rows.shape[0], rows), smooth)
     used = xp.sum(rows * influence, axis=1)
-    left_out = xp.maximum(1 - used, xp.asarray(LEAST))
+    left_out = xp.clip(1 - used, LEAST)
     residuals = (differences - rows @ fit.coefficients.T) / left_out[:, None]
     slopes = xp.astype(design.contrasts, xp.float64) * steps / moment - influence * fit.lift.reach
     made = xp.stack([slopes * residuals[:, k : k + 1] for k in range(residuals.shape[1])])

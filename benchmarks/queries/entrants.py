@@ -1,0 +1,48 @@
+"""Who takes part, on how many photos, and in which order the work is done."""
+
+from importlib.util import find_spec
+
+from benchmarks.paper.contenders import Contender, contenders
+from benchmarks.paper.settings import Setting
+from benchmarks.queries.peers import Default, KernelShap, Occlusion, Partition, ShapleySampling
+
+BUDGETS = (100, 200, 500, 1000, 2000, 5000)
+FIRST, LATER = (500, 5000), (100, 200, 1000, 2000)
+OURS = "ours"
+WHITE = ("ig", "sg-input")
+RIVALS = ("geex-half", "geex", "rise", "lime")
+CAPTUM = ("occlusion", "kernelshap", "sampling")
+NEEDS = {"occlusion": ("captum",), "kernelshap": ("captum", "sklearn"), "sampling": ("captum",), "partition": ("shap",)}
+
+# What matters most comes first, so that a run that is cut is of use. A round is done on one data set after the other:
+# entrants, budgets, and on how many photos (None: all of them).
+Phase = tuple[tuple[str, ...], tuple[int, ...], int | None]
+ROUNDS: tuple[tuple[Phase, ...], ...] = (
+    (((OURS,), BUDGETS, None), (WHITE, (), None), (RIVALS, FIRST, 30)),
+    ((CAPTUM, FIRST, 20),),
+    ((RIVALS, FIRST, None), (RIVALS, LATER, 30), (("ours-probability",), BUDGETS, 20), (CAPTUM, LATER, 20)),
+    ((("partition",), BUDGETS, 4), (RIVALS, LATER, None)),
+)
+
+
+def entrants(setting: Setting) -> dict[str, Contender]:
+    """All that take part, by their names on the command line, in the order of tables."""
+    known = {row.key: row for row in contenders(setting)}
+    most = 14 if setting.step > 100 else 7
+    own = [
+        Contender(OURS, "ours", None, Default()),
+        Contender("ours-probability", "ours, probability", None, Default(score="answer")),
+    ]
+    others = [
+        Contender("occlusion", "Occlusion (captum)", None, Occlusion()),
+        Contender("kernelshap", "KernelShap (captum)", None, KernelShap(most=most)),
+        Contender("sampling", "ShapleyValueSampling (captum)", None, ShapleySampling(most=most)),
+        Contender("partition", "Partition (shap)", None, Partition()),
+    ]
+    rows = [*own, *(known[name] for name in RIVALS), *others, *(known[name] for name in WHITE)]
+    return {row.key: row for row in rows}
+
+
+def missing(key: str) -> list[str]:
+    """The packages that an entrant needs and that are not installed."""
+    return [name for name in NEEDS.get(key, ()) if find_spec(name) is None]

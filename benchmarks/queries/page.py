@@ -1,0 +1,140 @@
+"""docs/queries.md and the picture, out of what the tables say."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.queries.entrants import BUDGETS
+from benchmarks.queries.table import FREE, MEASURES
+
+Told = dict[str, Any]
+DELETION, OTHERS = tuple(MEASURES)[:2], tuple(MEASURES)[2:]
+COLORS = ("#D55E00", "#E69F00", "#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#999999", "#8C564B", "#7F7F00", "#5B3A9B")
+MARGIN = -0.01
+
+HEAD = """# Quality against queries
+
+Written by `make bench-queries`; every number is in `benchmarks/results/queries.json`. Budgets are counted model
+evaluations: no entrant asked for more.
+
+- **ours** is `geex.explain(model, x, target=…)` with nothing else set but baseline, budget and seed, for a model that
+  answers with the probabilities of all classes: it explains bounded log-odds. **ours, probability** is the same with
+  `score="answer"`.
+- All others explain the probability. GEEX, RISE and LIME (superpixels by slic) are this library's own, after their
+  papers; the tests hold LIME against the package `lime`. Occlusion, KernelShap and ShapleyValueSampling are captum's,
+  Partition is shap's.
+- Occlusion slides over as many places as the budget allows. KernelShap and ShapleyValueSampling share out cells of a
+  grid, at most 7 × 7, photos 14 × 14, fewer where there would be less than two evaluations for each.
+- IG and SG × (x − x̊) see gradients: white boxes, whatever the budget.
+- What is hidden is the baseline for all: 0 for grey images, the blurred image for photos.
+
+Measures, higher is better: **deletion** AOPC of the probability, removed pixels replaced by the baseline or by Gaussian
+noise; the area under **insertion** into the baseline; and the share of variance of 240 unseen random masks that the
+values **predict**, for the probability and for its log-odds. Slow entrants ran on fewer images: their means are not
+comparable with the others', the differences are, which are paired over the images that both have, with 95% bootstrap
+intervals.
+
+![Deletion AOPC against queries](pictures/quality.png)
+"""
+
+
+def markdown(found: dict[str, Told]) -> str:
+    return "\n".join([HEAD, *(_section(told) for told in found.values() if told["means"])])
+
+
+def _section(told: Told) -> str:
+    lines = [f"## {told['title']}", "", f"{told['images']} images; {told['step']} pixels for each step.", ""]
+    lines += _means(told, "Deletion AOPC, baseline / Gaussian", DELETION)
+    lines += _means(told, "Insertion · predicted, probability / log-odds", OTHERS)
+    lines += _differences(told["ours minus reference"], "Deletion AOPC, ours minus")
+    lines += _differences(told["ours minus peer at the same budget"], "Deletion AOPC, ours minus, at the same budget")
+    return "\n".join(lines)
+
+
+def _head(title: str) -> list[str]:
+    return [f"| {title} | images | {' | '.join(map(str, BUDGETS))} |", "|---" * (2 + len(BUDGETS)) + "|"]
+
+
+def _means(told: Told, title: str, measures: tuple[str, ...]) -> list[str]:
+    lines = _head(title)
+    for name, budgets in told["means"].items():
+        cells = [_numbers(budgets.get(str(budget)), measures) for budget in BUDGETS]
+        if str(FREE) in budgets:
+            cells = ["", "", "", "", "", _numbers(budgets[str(FREE)], measures)]
+            name += " (white box)"
+        lines.append(f"| {name} | {_images(budgets)} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def _numbers(cell: Told | None, measures: tuple[str, ...]) -> str:
+    if cell is None:
+        return "–"
+    return " / ".join(f"{cell[measure]['mean']:.3f}" for measure in measures)
+
+
+def _differences(others: Told, title: str) -> list[str]:
+    if not others:
+        return []
+    lines = []
+    for measure in DELETION:
+        lines += _head(f"{title} ({measure.split(', ')[1]})")
+        for name, budgets in others.items():
+            cells = [_difference(budgets.get(str(budget)), measure) for budget in BUDGETS]
+            lines.append(f"| {name} | {_images(budgets)} | {' | '.join(cells)} |")
+        lines.append("")
+    return [*lines, f"Bold: behind on average, or the interval reaches below {MARGIN:.2f}.".replace("-", "−"), ""]
+
+
+def _difference(cell: Told | None, measure: str) -> str:
+    if cell is None:
+        return "–"
+    one = cell[measure]
+    text = f"{one['mean']:+.3f} [{one['low']:+.3f}, {one['high']:+.3f}]"
+    return f"**{text}**" if one["mean"] < 0 or one["low"] < MARGIN else text
+
+
+def _images(budgets: Told) -> str:
+    counts = sorted({cell["images"] for cell in budgets.values()})
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
+
+
+def draw(found: dict[str, Told], path: Path) -> None:
+    """Deletion AOPC against queries, log axis: a panel for each data set and replacement."""
+    from matplotlib.figure import Figure
+
+    found = {data: told for data, told in found.items() if told["means"]}
+    titles = list(dict.fromkeys(title for told in found.values() for title in told["means"]))
+    figure = Figure(figsize=(11, 3.4 * len(found) + 0.8), layout="constrained")
+    panels = figure.subplots(len(found), 2, sharex=True, squeeze=False)
+    for row, told in zip(panels, found.values(), strict=True):
+        for panel, measure in zip(row, DELETION, strict=True):
+            for place, title in enumerate(titles):
+                _line(panel, told["means"].get(title, {}), measure, title, COLORS[place % len(COLORS)])
+            panel.set(xscale="log", title=f"{told['title']}, replaced by {measure.split(', ')[1]}", ylabel="AOPC")
+            panel.set_xticks(BUDGETS, map(str, BUDGETS))
+            panel.minorticks_off()
+            panel.grid(alpha=0.3)
+    for panel in panels[-1]:
+        panel.set_xlabel("queries")
+    named: dict[str, Any] = {}
+    for panel in panels.ravel():
+        handles, labels = panel.get_legend_handles_labels()
+        named |= dict(zip(labels, handles, strict=True))
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=4, fontsize=9)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+
+
+def _line(panel: Any, budgets: Told, measure: str, title: str, color: str) -> None:
+    if str(FREE) in budgets:
+        style = "--" if title == "IG" else ":"
+        panel.axhline(budgets[str(FREE)][measure]["mean"], color="black", linestyle=style, label=f"{title} (white box)")
+        return
+    there = [budget for budget in BUDGETS if str(budget) in budgets]
+    if there:
+        cells = [budgets[str(budget)][measure] for budget in there]
+        means, errors = (np.array([cell[key] for cell in cells]) for key in ("mean", "stderr"))
+        wide = 2.4 if title == "ours" else 1.2
+        panel.plot(there, means, marker="o", markersize=4, color=color, label=title, linewidth=wide)
+        panel.fill_between(there, means - errors, means + errors, color=color, alpha=0.1, linewidth=0)

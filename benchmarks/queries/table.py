@@ -1,0 +1,123 @@
+"""What the results say: means, and paired differences with their intervals."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from benchmarks.paper.contenders import Contender
+from benchmarks.paper.results import Result, Results
+from benchmarks.paper.settings import Setting
+from benchmarks.queries.entrants import BUDGETS, OURS, WHITE, entrants
+from benchmarks.queries.unseen import MEASURED
+from geex.evaluate import paired, summary
+
+MEASURES: dict[str, Callable[[Result], float]] = {
+    "deletion, baseline": lambda result: result["aopc"]["baseline"],
+    "deletion, gaussian": lambda result: result["aopc"]["gaussian"],
+    "insertion": lambda result: result["insertion"],
+    "predicted, probability": lambda result: result["predicted"]["probability"],
+    "predicted, log-odds": lambda result: result["predicted"]["log-odds"],
+}
+FREE = 0  # the budget of a white box
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The results of a data set: (entrant, budget) -> image -> result."""
+
+    setting: Setting
+    entrants: dict[str, Contender]
+    results: dict[Place, dict[str, Result]]
+
+    @classmethod
+    def of(cls, setting: Setting, results: Results) -> "Table":
+        """Those of the entrants as they are now, two images or more."""
+        table = cls(setting, entrants(setting), {})
+        for result in results.known.values():
+            place = result["method"], result["settings"].get("queries", FREE)
+            if result["data"] == setting.name and table._current(result, *place):
+                table.results.setdefault(place, {})[result["image"]] = result
+        kept = {place: found for place, found in table.results.items() if len(found) > 1}
+        return replace(table, results=kept)
+
+    def _current(self, result: Result, key: str, budget: int) -> bool:
+        if key not in self.entrants:
+            return False
+        explain: Any = self.entrants[key].explain
+        facts = (replace(explain, queries=budget) if budget else explain).facts()
+        facts |= self.setting.common() | {"unseen": MEASURED}
+        return facts.items() <= result["settings"].items()
+
+    @property
+    def images(self) -> int:
+        return max((len(found) for found in self.results.values()), default=0)
+
+    @property
+    def references(self) -> list[Place]:
+        """The paper's method at 5000 queries and its better σ, and the white boxes."""
+        paper = [("geex-half", BUDGETS[-1]), ("geex", BUDGETS[-1])]
+        paper = sorted((place for place in paper if place in self.results), key=self._deletion)[-1:]
+        return paper + [(key, FREE) for key in WHITE if (key, FREE) in self.results]
+
+    def _deletion(self, place: Place) -> float:
+        return float(np.mean([sum(result["aopc"].values()) for result in self.results[place].values()]))
+
+    def title(self, place: Place) -> str:
+        key, budget = place
+        return self.entrants[key].title + (f" at {budget}" if budget else "")
+
+    def means(self, place: Place) -> dict[str, Any]:
+        """Mean and standard error of every measure."""
+        found = self.results[place].values()
+        told: dict[str, Any] = {"images": len(found), "queries": max(result["queries"] for result in found)}
+        for name, measure in MEASURES.items():
+            over = summary([measure(result) for result in found])
+            told[name] = {"mean": round(over.mean, 4), "stderr": round(over.stderr, 4)}
+        return told
+
+    def difference(self, first: Place, second: Place) -> dict[str, Any] | None:
+        """first − second over the images that both have: mean, standard error and 95% interval of every measure."""
+        a, b = self.results.get(first, {}), self.results.get(second, {})
+        common = [name for name in a if name in b]
+        if len(common) < 2:
+            return None
+        told: dict[str, Any] = {"images": len(common)}
+        for name, measure in MEASURES.items():
+            over = paired([measure(a[image]) for image in common], [measure(b[image]) for image in common])
+            ends = {"low": round(over.interval[0], 4), "high": round(over.interval[1], 4)}
+            told[name] = {"mean": round(over.mean, 4), "stderr": round(over.stderr, 4), **ends}
+        return told
+
+    def peers(self) -> list[str]:
+        """The black boxes that are not ours."""
+        return [key for key in self.entrants if not key.startswith(OURS) and key not in WHITE]
+
+    def told(self) -> dict[str, Any]:
+        """All of it, in values that JSON can hold."""
+        means: dict[str, Any] = {}
+        for key, row in self.entrants.items():
+            there = [budget for budget in (FREE, *BUDGETS) if (key, budget) in self.results]
+            if there:
+                means[row.title] = {str(budget): self.means((key, budget)) for budget in there}
+        places = {self.title(place): lambda _, place=place: place for place in self.references}
+        ahead = {self.entrants[key].title: lambda budget, key=key: (key, budget) for key in self.peers()}
+        return {
+            "title": self.setting.title,
+            "images": self.images,
+            "step": self.setting.step,
+            "means": means,
+            "ours minus reference": self._differences(places),
+            "ours minus peer at the same budget": self._differences(ahead),
+        }
+
+    def _differences(self, others: dict[str, Callable[[int], Place]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for title, place in others.items():
+            for budget in BUDGETS:
+                difference = self.difference((OURS, budget), place(budget))
+                if difference is not None:
+                    found.setdefault(title, {})[str(budget)] = difference
+        return found
