@@ -15,12 +15,13 @@ from geex.arrays import Array, host, namespace
 from geex.ask import Asker
 from geex.methods import Estimate
 from geex.outputs import scored
-from geex.plan import Chunk, Plan, seed_of
+from geex.plan import Chunk, Masks, Plan, seed_of
 from geex.record import estimated, pair_of, stored
 from geex.task import Task
 
 FIRST = 16
 GROWTH = 1.5
+KEPT = 64 * 2**20  # bytes of masks that are kept from one look at the answers to the next
 LEG = 3  # a leg's place in the seed's streams, apart from those of baselines
 
 
@@ -66,6 +67,7 @@ def ask_in_legs(
     xp, stop = namespace(ends), task.stop
     span = _span(ends, part, targets, task)
     answers, own, number, before, seed = ends[:0, :], 0, 0, None, plan.seed
+    plan = plan if plan.masks.keep else replace(plan, masks=Masks(keep=KEPT))
     while True:
         done = plan.earlier + own
         size = min(_size(task.method, plan, number, done), draws - done)

@@ -28,7 +28,6 @@ from geex.search import Gaussian, Noise, Search
 from geex.unbiased import MOST, Unbiased, terms
 
 RATIOS = np.logspace(-10, 2, 49)
-DRAWS_FOR_CHOICE = 256
 POSTERIOR = (
     "Standard errors are those of the posterior: they know nothing of what a smooth prior smooths away, and are too "
     "small for single sharp features and for few queries."
@@ -43,10 +42,12 @@ class Regression:
     of: the method that asks: `Presence(alpha=0.5)`, or `GEEX(…)`.
     complete: whether the values are made to add up to f(x) − f(x̊) exactly, by conditioning on it. That moves mass onto
         features that do nothing: it gives up Insensitivity for the sum.
+    choice: how many draws the prior is chosen by.
     """
 
     of: Method = field(default_factory=lambda: Presence(alpha=0.5))
     complete: bool = False
+    choice: int = field(default=256, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.of, type) or not hasattr(self.of, "search") or not getattr(self.of, "mirror", True):
@@ -77,7 +78,7 @@ class Regression:
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> "Fit":
         lifts = lifts_of(plan)
         designs, differences = gathered(answered, lifts, targets, score)
-        design, lift, prior, ratio = chosen_prior(designs, lifts, differences, _axes(plan))
+        design, lift, prior, ratio = chosen_prior(designs, lifts, differences, _axes(plan), self.choice)
         fit = posterior(design, differences, lift, prior, ratio)
         if not self.complete:
             return Fit(fit, plan).with_terms(design, differences, ratio)
@@ -223,12 +224,12 @@ def _units(lift: Lift, search: Any) -> Array:
 
 
 def chosen_prior(
-    designs: list[Design], lifts: list[Lift], differences: Array, axes: tuple[int, ...]
+    designs: list[Design], lifts: list[Lift], differences: Array, axes: tuple[int, ...], draws: int
 ) -> tuple[Design, Lift, Prior, float]:
     """Φ, D, K and λ of the largest marginal likelihood, all outputs together, on draws from all of the run."""
     xp = namespace(differences)
     n = differences.shape[0]
-    places = np.unique(np.linspace(0, n - 1, min(n, DRAWS_FOR_CHOICE)).round().astype(np.int64))
+    places = np.unique(np.linspace(0, n - 1, min(n, draws)).round().astype(np.int64))
     which = like(places, differences, xp.int64)
     some = xp.take(differences, which, axis=0)
     best = None
