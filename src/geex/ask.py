@@ -98,7 +98,7 @@ class Asker:
                 while self._full(pending):
                     if self._first_is_next(pending):
                         yield pending.popleft().get()
-                if self.desk.interrupt.stop.is_set():
+                if self.desk.interrupt.stop.is_set() or self.desk.failed:
                     break
                 pending.extend(self._begun(job))
             while pending:

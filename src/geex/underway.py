@@ -36,6 +36,7 @@ class Desk:
         self.journal = journal
         self.answers = Answers(explicand, lazy=isinstance(pool, Inline) and journal is None)
         self.lock = threading.Lock()
+        self.failed = False
 
     def claimed(self, job: Job) -> list[Job]:
         """The job, or its parts where another process has brought, or is bringing, some of it."""
@@ -174,6 +175,7 @@ class Running:
         try:
             self.settled.set_result(self.desk.settled(job, self.number, future.result()))
         except BaseException as error:
+            self.desk.failed = True  # nothing more is begun: what this was about will end the run
             self.settled.set_exception(error)
 
     @property
