@@ -183,7 +183,8 @@ def test_completeness_by_conditioning():
     explanation = explained(model, x, geex.Regression(geex.Presence(0.5), complete=True), 402)
     assert explanation.gap == pytest.approx(0, abs=1e-9)
     assert explanation.gap_stderr < 1e-6
-    assert "add up" in explanation.estimand
+    assert explanation.adds_up
+    assert not explained(model, x, geex.Regression(geex.Presence(0.5)), 402).adds_up
 
 
 def test_every_output_in_one_solve():

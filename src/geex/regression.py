@@ -93,8 +93,11 @@ class Regression:
         return replace(self.estimate(plan, answered, ends, targets, score), rows=rows)
 
     def estimand(self, search: Any) -> str:
-        text = f"By regression: {self.of.estimand(search)}"
-        return f"{text} Made to add up to f(x) − f(x̊) exactly, by conditioning on it." if self.complete else text
+        said = f"By regression: {self.of.estimand(search)}"
+        if not self.complete:
+            return said
+        own = ". ".join(sentence for sentence in said.rstrip(".").split(". ") if "add up" not in sentence)
+        return f"{own}. Made to add up to f(x) − f(x̊) exactly, by conditioning on it."
 
 
 @dataclass(frozen=True, eq=False)
