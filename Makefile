@@ -20,6 +20,7 @@ lint: .venv/dev
 
 bench: .venv/dev
 	$(RUN) -m benchmarks.overhead
+	$(RUN) -m benchmarks.estimates
 	$(RUN) -m benchmarks.engine
 	$(RUN) -m benchmarks.scale
 

@@ -38,15 +38,11 @@ def main() -> None:
     """Runs what was asked for and writes it down."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gpu", action="store_true", help="only the network of Inception V3's cost, on a GPU")
-    parser.add_argument("--regression", action="store_true", help="only the regression, the paper's CNN")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--memory", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.memory is not None:
         print(json.dumps(peak_memory(options.memory)))
-    elif options.regression:
-        name = "paper's CNN, 28x28, 5000 queries, batch 512, ratio to bare forward passes"
-        print(record("overhead-regression", {name: cpu_ratios(11, geex.Regression())}, options.out).read_text())
     elif options.gpu:
         print(
             record("overhead-gpu", {"299x299x3, ratio to bare forward passes": gpu_ratios()}, options.out).read_text()
@@ -60,11 +56,11 @@ def main() -> None:
         print(record("overhead", results, options.out).read_text())
 
 
-def cpu_ratios(repeats: int = 31, method: Method | None = None) -> dict[str, float]:
+def cpu_ratios(repeats: int = 31) -> dict[str, float]:
     """Explanation time over forward time, the paper's CNN in PyTorch."""
     torch.manual_seed(0)
     model, x = CNN().eval(), torch.randn(1, 28, 28)
-    return _ratios(model, x, method or geex.GEEX(sigma=1.0), batch=512, repeats=repeats)
+    return _ratios(model, x, geex.GEEX(sigma=1.0), batch=512, repeats=repeats)
 
 
 def gpu_ratios(repeats: int = 3) -> dict[str, float]:

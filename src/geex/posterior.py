@@ -155,8 +155,10 @@ def _by_draws(rows: Array, differences: Array, lift: Lift, prior: Prior, ratio: 
     lower = xp.linalg.cholesky(system + ratio * identity(n, system))
     half = solved(lower, differences)
     root = solved(xp.astype(lower, smooth.dtype, copy=False), smooth)
-    coefficients = half.T @ xp.astype(root, xp.float64, copy=False)
-    return Posterior(coefficients, xp.sum(half**2, axis=0) / n, lift, prior, root=root)
+    coefficients = xp.astype(half, root.dtype, copy=False).T @ root
+    return Posterior(
+        xp.astype(coefficients, xp.float64, copy=False), xp.sum(half**2, axis=0) / n, lift, prior, root=root
+    )
 
 
 def _by_features(design: Design, differences: Array, lift: Lift, prior: Prior, ratio: float) -> Posterior:
