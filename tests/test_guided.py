@@ -80,6 +80,22 @@ def test_more_queries_go_on_from_the_answers(tmp_path):
     assert sum(counted) == 402
 
 
+def test_other_questions_of_a_journal(tmp_path):
+    """The legs followed from the first question; all their answers serve the second."""
+
+    def model(z):
+        other = 1 / (1 + np.exp(-8 * (z[:, 18:22, 18:22].mean((1, 2)) - 0.5)))
+        return np.stack([spotted(z), other], axis=1)
+
+    journal = tmp_path / "run.geex"
+    found = explained(model, X, geex.Guided(), 402, target=0, journal=journal)
+    for settings in ({"target": 1}, {"target": "all"}, {"score": "margin"}):
+        stored = geex.estimate(journal, **settings)
+        assert stored.queries == 402
+        assert not stored.partial
+        assert stored.values.tobytes() == geex.estimate(found, **settings).values.tobytes()
+
+
 def test_other_questions_of_the_same_answers():
     found = explained(lambda z: np.stack([spotted(z), -spotted(z)], 1), X, geex.Guided(), 203, target=0)
     other = geex.estimate(found, target=1)

@@ -57,6 +57,7 @@ LAYERS = [
     ["prior"],
     ["posterior"],
     ["unbiased"],
+    ["fit"],
     ["regression"],
     ["shapley", "guided"],
     ["lime", "default"],

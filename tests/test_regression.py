@@ -114,13 +114,23 @@ def test_the_posterior_on_knots_equals_its_twin(draws):
 def test_evidence_equals_the_density():
     gram = (root := RNG.normal(size=(12, 5))) @ root.T
     differences = RNG.normal(size=(12, 2))
-    likelihood, ratio = evidence(gram, differences)
-    system = gram + ratio * np.eye(12)
-    wanted = 0.0
-    for d in differences.T:
+    for d, likelihood, ratio in zip(differences.T, *evidence(gram, differences), strict=True):
+        system = gram + ratio * np.eye(12)
         scale = d @ np.linalg.solve(system, d) / 12
-        wanted += -0.5 * (12 * np.log(scale) + np.linalg.slogdet(system)[1])
-    assert likelihood == pytest.approx(wanted)
+        assert likelihood == pytest.approx(-0.5 * (12 * np.log(scale) + np.linalg.slogdet(system)[1]))
+
+
+def test_values_of_an_output_do_not_depend_on_the_others():
+    weights = RNG.normal(size=(36, 4)) * [1, 0.1, 3, 0]
+
+    def model(z):
+        return np.tanh(z.reshape(len(z), -1) @ weights) + [0, 0, 0, 1] * z[:, 2, 2:3]
+
+    for method in (geex.Regression(), geex.Regression(complete=True), geex.Guided()):
+        every = explained(model, np.ones((6, 6)), method, 302, target="all")
+        one = geex.estimate(every, target=2)
+        np.testing.assert_allclose(one.values, every.values[2], rtol=1e-9)
+        np.testing.assert_allclose(one.interval()[0], every.interval()[0][2], rtol=0.1)
 
 
 @pytest.mark.parametrize("of", [geex.Presence(0.5), geex.GEEX(0.5)], ids=str)

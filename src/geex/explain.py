@@ -20,6 +20,7 @@ from geex.errors import (
 from geex.explanation import Explanation
 from geex.features import Features, checked
 from geex.journal import Journal
+from geex.legs import in_legs
 from geex.limits import Limits
 from geex.methods import Method
 from geex.outputs import Score, Target, check_score, checked_target, chosen, scored
@@ -190,6 +191,14 @@ def _from_journal(
         runs = journal.runs()
     if not -len(runs) <= which < len(runs):
         raise JournalError(f"which is {which} and {path} holds {len(runs)} runs; wanted 0 … {len(runs) - 1}, or −1.")
-    task = task_of(*runs[which], target=checked_target(target), score=score, features=features, method=method)
+    given: dict[str, Any] = {"target": checked_target(target), "score": score, "features": features, "method": method}
+    task = task_of(*runs[which], **given)
     checked(task.features, tuple(task.explicand.shape))
+    if not in_legs(task):
+        return _read(path, task)
+    # what was asked followed from what the run was about, so that is read first
+    return estimate(_read(path, task_of(*runs[which])), **given)
+
+
+def _read(path: Any, task: Task) -> Explanation:
     return explain_tasks(Engine(None, Limits(), journal=path), [task], Masks(keep=0))[0]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 STEADY = 1e-3
 ROUNDING = 1e-5
 MOST = 1e3
+FEW, MANY = 100, 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +94,12 @@ class Explanation:
         wanted = self.needed(tolerance)
         if wanted is None:
             return "How many queries are needed cannot be told."
+        if wanted == 0:
+            return "The values are exact: more queries would change nothing."
         known = f"the top tenth of features to ±{tolerance:.0%} of f(x) − f(x̊)"
         if wanted <= self.queries:
-            return f"About {wanted:,} were needed to know {known}."
-        return f"To know {known}, ask about {wanted:,}."
+            return f"{f'About {wanted:,}' if wanted >= FEW else f'Fewer than {FEW}'} were needed to know {known}."
+        return f"To know {known}, ask {f'about {wanted:,}' if wanted <= MANY else f'more than {MANY:,}'}."
 
     @property
     def unsteady(self) -> bool:

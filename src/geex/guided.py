@@ -16,11 +16,12 @@ from geex.arrays import Array, host, namespace
 from geex.checks import is_number, whole
 from geex.errors import MethodError
 from geex.features import Features, grid_axes
+from geex.fit import Fits
 from geex.outputs import Score
 from geex.plan import Plan
 from geex.presence import PresenceMasks
 from geex.prior import Prior
-from geex.regression import Fit, Regression
+from geex.regression import Regression
 from geex.score import Answered
 
 BY = Regression()
@@ -76,12 +77,12 @@ class Guided:
         values = QUICKLY.estimate(plan, answered, ends, targets, score).values
         return self._masks(plan.features, shape, self.fine, _top(values, plan, self.top, self.fine))
 
-    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fit:
+    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fits:
         return BY.estimate(plan, answered, ends, targets, score)
 
     def regions(
         self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
-    ) -> Fit:
+    ) -> Fits:
         return BY.regions(plan, answered, ends, targets, score, rows)
 
     def estimand(self, search: PresenceMasks) -> str:

@@ -7,32 +7,27 @@ the cross-talk between features, which is most of its noise, is gone. D, K and t
 likelihood from a handful of candidates, on a few hundred draws.
 """
 
-from dataclasses import dataclass, field, replace
-from math import inf, prod
+from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from geex.arrays import Array, like, namespace
+from geex.arrays import Array, host, like, namespace
 from geex.errors import MethodError
 from geex.features import Elements, Features, Pixels, neighbouring
+from geex.fit import Fit, Fits
 from geex.knots import knots_for
 from geex.methods import Method
 from geex.outputs import Score, scored
 from geex.plan import Plan
-from geex.posterior import Design, Lift, Posterior, posterior
+from geex.posterior import Design, Lift, posterior
 from geex.presence import Presence, PresenceMasks
 from geex.prior import Prior, priors
 from geex.score import Answered, contrast
 from geex.search import Gaussian, Noise, Search
-from geex.unbiased import MOST, Unbiased, terms
 
 RATIOS = np.logspace(-10, 2, 49)
-POSTERIOR = (
-    "Standard errors are those of the posterior: they know nothing of what a smooth prior smooths away, and are too "
-    "small for single sharp features and for few queries."
-)
-UNBIASED = "Intervals are around unbiased values, and hold whatever was smoothed away."
 
 
 @dataclass(frozen=True)
@@ -75,22 +70,30 @@ class Regression:
             )
         return search
 
-    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> "Fit":
+    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fits:
         lifts = lifts_of(plan)
         designs, differences = gathered(answered, lifts, targets, score)
-        design, lift, prior, ratio = chosen_prior(designs, lifts, differences, _axes(plan), self.choice)
-        fit = posterior(design, differences, lift, prior, ratio)
-        if not self.complete:
-            return Fit(fit, plan).with_terms(design, differences, ratio)
+        choices = chosen_priors(designs, lifts, differences, _axes(plan), self.choice)
         outputs = scored(ends, score)
-        totals = namespace(outputs).stack([outputs[0, target] - outputs[1, target] for target in targets])
-        return Fit(fit.summing_to(totals, namespace(totals).ones_like(lift.reach)), plan)
+        fits = []
+        for choice in dict.fromkeys(choices):
+            which = [place for place, other in enumerate(choices) if other == choice]
+            own = namespace(outputs).stack([differences[:, place] for place in which], axis=1)
+            design, lift = designs[choice.lift], lifts[choice.lift]
+            fit = Fit(posterior(design, own, lift, choice.prior, choice.ratio), plan)
+            if self.complete:
+                spans = [outputs[0, targets[place]] - outputs[1, targets[place]] for place in which]
+                fit = fit.summing_to(namespace(outputs).stack(spans))
+            else:
+                fit = fit.with_terms(design, own, choice.ratio)
+            fits.append((which, fit))
+        return Fits(fits)
 
     def regions(
         self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
-    ) -> "Fit":
+    ) -> Fits:
         """The estimate of sums over regions, rows (r, p) of 0 and 1, instead of features."""
-        return replace(self.estimate(plan, answered, ends, targets, score), rows=rows)
+        return self.estimate(plan, answered, ends, targets, score).over(rows)
 
     def estimand(self, search: Any) -> str:
         said = f"By regression: {self.of.estimand(search)}"
@@ -98,94 +101,6 @@ class Regression:
             return said
         own = ". ".join(sentence for sentence in said.rstrip(".").split(". ") if "add up" not in sentence)
         return f"{own}. Made to add up to f(x) − f(x̊) exactly, by conditioning on it."
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """The posterior as values of features: coefficients of elements that make up a feature are summed.
-
-    rows (r, p): regions whose sums are wanted instead of the features.
-    unbiased: what makes intervals independent of the prior, where draws are independent over features.
-    """
-
-    posterior: Posterior
-    plan: Plan
-    rows: Array | None = None
-    unbiased: Unbiased | None = None
-
-    @property
-    def values(self) -> Array:
-        values = self._features(self.posterior.mean)
-        return values if self.rows is None else values @ self._regions.T
-
-    @property
-    def centre(self) -> Array:
-        """What intervals are around: the unbiased values, or else the values."""
-        if self.unbiased is None:
-            return self.values
-        return self.values + (self.unbiased.shifts() if self.rows is None else self.unbiased.shift(self._regions))
-
-    @property
-    def freedom(self) -> float:
-        return inf if self.unbiased is None else self.unbiased.freedom
-
-    @property
-    def note(self) -> str:
-        """What is to be said of the errors."""
-        return POSTERIOR if self.unbiased is None else UNBIASED
-
-    @property
-    def stderr(self) -> Array:
-        xp = namespace(self.posterior.mean)
-        if self.unbiased is not None:
-            return self.unbiased.stderrs() if self.rows is None else self.unbiased.stderr(self._regions)
-        if self.rows is not None:
-            spread = self.posterior.covering(self._coefficients(self.rows))
-            return xp.sqrt(self.posterior.scale[:, None] * spread[None, :])
-        return xp.sqrt(self.posterior.scale[:, None] * self._features(self.posterior.variance()[None, :]))
-
-    @property
-    def sum_stderr(self) -> Array:
-        xp = namespace(self.posterior.mean)
-        if self.unbiased is not None:
-            return self.unbiased.stderr(xp.ones_like(self.unbiased.terms[0, :1, :]))[:, 0]
-        whole = xp.ones_like(self.posterior.lift.reach)[None, :]
-        return xp.sqrt(self.posterior.scale * self.posterior.covering(whole)[0])
-
-    def sum_over(self, rows: Array) -> Array:
-        """The joint standard error of sums over regions, rows (r, p) of 0 and 1: (k, r)."""
-        return replace(self, rows=rows).stderr
-
-    def with_terms(self, design: Design, differences: Array, ratio: float) -> "Fit":
-        """With intervals that do not rest on the prior, where contrasts are independent over features."""
-        moment = _moment(self.plan.search)
-        n, q = design.contrasts.shape
-        if moment is None or self.posterior.lift.knots.spacing > 1 or n * q * differences.shape[1] > MOST:
-            return self
-        xp, reach = namespace(differences), self.posterior.lift.reach
-        steps = xp.ones_like(reach) if isinstance(self.plan.search, PresenceMasks) else reach
-        found, freedom = terms(design, differences, self.posterior, ratio, moment, steps)
-        features = self._features(xp.reshape(found, (-1, q)))
-        return replace(self, unbiased=Unbiased(xp.reshape(features, (differences.shape[1], n, -1)), freedom))
-
-    @property
-    def _regions(self) -> Array:
-        return namespace(self.rows).astype(self.rows, self.posterior.mean.dtype)
-
-    def _coefficients(self, rows: Array) -> Array:
-        """Rows over features (r, p) as rows over coefficients (r, q)."""
-        xp = namespace(self.posterior.mean)
-        rows = xp.astype(rows, self.posterior.mean.dtype)
-        if isinstance(self.plan.search, PresenceMasks):
-            return rows
-        index = self.plan.features.index(tuple(self.plan.explicand.shape)).ravel()
-        return xp.take(rows, like(index, rows, xp.int64), axis=1)
-
-    def _features(self, rows: Array) -> Array:
-        if isinstance(self.plan.search, PresenceMasks):
-            return rows
-        grid = namespace(rows).reshape(rows, (rows.shape[0], *self.plan.explicand.shape))
-        return self.plan.features.total(grid)
 
 
 def gathered(answered: Answered, lifts: list[Lift], targets: list[int], score: Score) -> tuple[list[Design], Array]:
@@ -212,42 +127,44 @@ def _lowered(contrasts: Array, lifts: list[Lift], search: Any) -> list[Array]:
     return [lift.knots.down(contrasts * xp.astype(_units(lift, search), contrasts.dtype, copy=False)) for lift in lifts]
 
 
-def _moment(search: Any) -> float | None:
-    """The variance of a contrast's entries where these are independent of each other, and draws too; else None."""
-    if isinstance(search, PresenceMasks):
-        dependent = search.widths or search.by_size or search.within is not None
-        return None if dependent else 1.0
-    dependent = search.smooth is not None or search.shared is not None or search.block > 1
-    return None if dependent else float(search.sigma) ** 2
-
-
 def _units(lift: Lift, search: Any) -> Array:
     """What a unit of contrast changes in u. Masks change ξ = D U u; noise changes U u, the gradient, itself."""
     return lift.reach if isinstance(search, PresenceMasks) else namespace(lift.reach).ones_like(lift.reach)
 
 
-def chosen_prior(
+@dataclass(frozen=True)
+class Choice:
+    """What the marginal likelihood chose: the number of the lift, K and λ."""
+
+    lift: int
+    prior: Prior
+    ratio: float
+
+
+def chosen_priors(
     designs: list[Design], lifts: list[Lift], differences: Array, axes: tuple[int, ...], draws: int
-) -> tuple[Design, Lift, Prior, float]:
-    """Φ, D, K and λ of the largest marginal likelihood, all outputs together, on draws from all of the run."""
+) -> list[Choice]:
+    """The choice of the largest marginal likelihood for every output by itself, on draws from all of the run."""
     xp = namespace(differences)
-    n = differences.shape[0]
+    n, k = differences.shape
     places = np.unique(np.linspace(0, n - 1, min(n, draws)).round().astype(np.int64))
     which = like(places, differences, xp.int64)
     some = xp.take(differences, which, axis=0)
-    best = None
-    for design, lift in zip(designs, lifts, strict=True):
+    best, choices = np.full(k, -np.inf), [Choice(0, priors(lifts[0].knots, axes)[0], 1.0)] * k
+    for number, (design, lift) in enumerate(zip(designs, lifts, strict=True)):
         rows = design.rows(which)
         for prior in priors(lift.knots, axes):
-            likelihood, ratio = evidence(xp.astype(rows @ prior.apply(rows).T, xp.float64), some)
-            if best is None or likelihood > best[0]:
-                best = (likelihood, design, lift, prior, ratio)
-    assert best is not None
-    return best[1:]
+            found, ratios = evidence(xp.astype(rows @ prior.apply(rows).T, xp.float64), some)
+            for output in np.flatnonzero(found > best):
+                best[output], choices[output] = found[output], Choice(number, prior, float(ratios[output]))
+    return choices
 
 
-def evidence(gram: Array, differences: Array) -> tuple[float, float]:
-    """The log marginal likelihood of d given Φ K Φᵀ, and the λ that has it (RATIOS times the mean diagonal)."""
+def evidence(gram: Array, differences: Array) -> tuple[np.ndarray, np.ndarray]:
+    """The log marginal likelihood of every output of d (n, k) given Φ K Φᵀ, and the λ that has it: (k,) each.
+
+    λ is one of RATIOS times the mean of the diagonal.
+    """
     xp = namespace(gram)
     n = gram.shape[0]
     size = float(xp.mean(xp.linalg.diagonal(gram))) or 1.0
@@ -255,9 +172,9 @@ def evidence(gram: Array, differences: Array) -> tuple[float, float]:
     power = (vectors.T @ differences) ** 2
     variances = xp.maximum(spectrum, xp.zeros_like(spectrum))[None, :] + like(RATIOS * size, gram)[:, None]
     scale = xp.clip((1 / variances) @ power / n, 1e-300)
-    likelihood = -0.5 * (n * xp.sum(xp.log(scale), axis=1) + differences.shape[1] * xp.sum(xp.log(variances), axis=1))
-    best = int(xp.argmax(likelihood))
-    return float(likelihood[best]), float(RATIOS[best] * size)
+    likelihood = host(-0.5 * (n * xp.log(scale) + xp.sum(xp.log(variances), axis=1)[:, None]))
+    best = np.argmax(likelihood, axis=0)
+    return likelihood[best, np.arange(likelihood.shape[1])], RATIOS[best] * size
 
 
 def lifts_of(plan: Plan) -> list[Lift]:

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from geex.arrays import Array, namespace
 from geex.coalitions import AllMasks, Exact, all_masks, exactly
 from geex.features import Features
+from geex.fit import Fits
 from geex.outputs import Score
 from geex.plan import Plan
 from geex.presence import PresenceMasks
-from geex.regression import Fit, Regression
+from geex.regression import Regression
 from geex.score import Answered
 from geex.search import Search
 
@@ -41,14 +42,14 @@ class Shapley:
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
         return all_masks(explicand, baseline, features, rows) or self.by.search(explicand, baseline, features, rows)
 
-    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fit | Exact:
+    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fits | Exact:
         if isinstance(plan.search, AllMasks):
             return exactly(plan, answered, ends, targets, score)
         return self.by.estimate(plan, answered, ends, targets, score)
 
     def regions(
         self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
-    ) -> Fit | Exact:
+    ) -> Fits | Exact:
         if isinstance(plan.search, AllMasks):
             exact = exactly(plan, answered, ends, targets, score)
             return Exact(exact.values @ namespace(rows).astype(rows, exact.values.dtype).T)
