@@ -33,6 +33,7 @@ class Answers:
         self.explicand = explicand
         self.lazy = lazy and accelerated(explicand)
         self.width: int | None = None
+        self.journaled = False
         self.unsettled: list[tuple[Array, int, Asked]] = []
 
     def checked(self, answer: Any, start: int, asked: "Asked") -> Array:
@@ -66,11 +67,18 @@ class Answers:
                     query=asked.made()[row, ...],
                 )
 
+    def recalled(self, width: int) -> None:
+        """Answers of this width came out of a journal."""
+        self.width = width if self.width is None else self.width
+        self.journaled = True
+
     def _same_width(self, width: int, start: int) -> None:
         if self.width not in (None, width):
+            whose = "those in the journal have" if self.journaled else "it gave before"
+            hint = " Is it another model? A journal is for one." if self.journaled else ""
             raise AnswerError(
-                f"the model answered {width} outputs for query {start} and after, and {self.width} before; "
-                "wanted the same number in every answer."
+                f"the model answered {width} outputs for query {start} and after, and {whose} {self.width}; "
+                f"wanted the same number in every answer.{hint}"
             )
         self.width = width
 

@@ -81,7 +81,7 @@ def all_masks(explicand: Array, baseline: Array, features: Features, rows: int) 
     differing = host(PresenceMasks(features, 0.5).differing(explicand, baseline))
     players = tuple(int(number) for number in np.flatnonzero(differing))
     search = AllMasks(features, players)
-    return search if 2 <= len(players) <= MOST and search.least <= rows else None
+    return search if 1 <= len(players) <= MOST and search.least <= rows else None
 
 
 def exactly(plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Exact:

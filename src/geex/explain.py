@@ -8,6 +8,7 @@ from typing import Any
 from geex.arrays import Array
 from geex.baseline import Baseline
 from geex.call import Model
+from geex.checks import is_whole
 from geex.driver import explain_tasks, plans_of
 from geex.engine import Engine, engine
 from geex.errors import (
@@ -23,7 +24,7 @@ from geex.journal import Journal
 from geex.legs import in_legs
 from geex.limits import Limits
 from geex.methods import Method
-from geex.outputs import Score, Target, check_score, checked_target, chosen, scored
+from geex.outputs import Score, Target, check_score, checked_target, chosen, scored, settled
 from geex.plan import Masks
 from geex.pool import Runner
 from geex.record import Record, estimated, explained, stored
@@ -148,7 +149,8 @@ def estimate(
     check_score(score)
     _check_masks(record, features)
     target = explanation.target if target is None else checked_target(target)
-    task = replace(task, target=target, score=task.score if score is None else score, features=features)
+    score = task.score if score is None else settled(score, record.ends)
+    task = replace(task, target=target, score=score, features=features)
     if method is not None:
         task = _another_method(record, task, method)
     plans = [replace(plan, features=task.features) for plan in record.plans]
@@ -189,8 +191,8 @@ def _from_journal(
     check_score(score)
     with Journal(path, write=False) as journal:
         runs = journal.runs()
-    if not -len(runs) <= which < len(runs):
-        raise JournalError(f"which is {which} and {path} holds {len(runs)} runs; wanted 0 … {len(runs) - 1}, or −1.")
+    if not is_whole(which) or not -len(runs) <= which < len(runs):
+        raise JournalError(f"which is {which!r} and {path} holds {len(runs)} runs; wanted 0 … {len(runs) - 1}, or −1.")
     given: dict[str, Any] = {"target": checked_target(target), "score": score, "features": features, "method": method}
     task = task_of(*runs[which], **given)
     checked(task.features, tuple(task.explicand.shape))

@@ -188,8 +188,7 @@ class Explanation:
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """Lower and upper ends of an interval for every value, by Student's t with `freedom` degrees."""
-        if not is_number(level) or not 0 < level < 1:
-            raise InputError(f"level is {level!r}; wanted a probability such as 0.95.")
+        _check_level(level)
         reach = float(stdtrit(self.freedom, 0.5 + level / 2)) * self.stderr
         centre = self.values if self.centre is None else self.centre
         return centre - reach, centre + reach
@@ -197,6 +196,7 @@ class Explanation:
     def region(self, mask: Any, level: float = 0.95) -> "Region":
         """What the features in `mask` contribute together, with a joint interval: errors of neighbours are not
         independent, so their own intervals cannot be added up."""
+        _check_level(level)
         if self.record is None:
             raise InputError(
                 "a region needs the answers, and an explanation that was loaded or converted has none left."
@@ -214,7 +214,9 @@ class Explanation:
         ends = [values, errors, centre - reach, centre + reach]
         several = isinstance(self.target, list)
         value, stderr, low, high = (end[:, 0] if several else float(end[0, 0]) for end in ends)
-        return Region(value, stderr, low, high, value / (self.output - self.base_value))
+        with np.errstate(all="ignore"):
+            share = np.divide(host(value), host(self.output) - host(self.base_value))
+        return Region(value, stderr, low, high, like(share, value) if several else float(share))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes all but the record to `path`, an .npz file with no pickle in it."""
@@ -255,6 +257,11 @@ class Region:
     low: Array | float
     high: Array | float
     share: Array | float
+
+
+def _check_level(level: Any) -> None:
+    if not is_number(level) or not 0 < level < 1:
+        raise InputError(f"level is {level!r}; wanted a probability such as 0.95.")
 
 
 def _number(written: Any) -> Any:

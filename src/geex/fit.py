@@ -8,13 +8,13 @@ from geex.arrays import Array, like, namespace
 from geex.plan import Plan
 from geex.posterior import Design, Posterior
 from geex.presence import PresenceMasks
-from geex.unbiased import MOST, Unbiased, terms
+from geex.unbiased import MOST, Unbiased, jackknifed, terms
 
 POSTERIOR = (
     "Standard errors are those of the posterior: they know nothing of what a smooth prior smooths away, and are too "
     "small for single sharp features and for few queries."
 )
-PLAIN = "Standard errors are those of the posterior, and may be a little too small."
+PLAIN = "Standard errors are those of the posterior or of leaving out draws, whichever is larger."
 UNBIASED = "Intervals are around unbiased values, and hold whatever was smoothed away."
 
 
@@ -51,23 +51,28 @@ class Fit:
     def note(self) -> str:
         """What is to be said of the errors."""
         if self.unbiased is not None:
-            return UNBIASED
-        return POSTERIOR if self.posterior.prior.axes else PLAIN
+            return PLAIN if self.unbiased.jackknife else UNBIASED
+        return POSTERIOR
 
     @property
     def stderr(self) -> Array:
         xp = namespace(self.posterior.mean)
+        sampled = None
         if self.unbiased is not None:
-            return self.unbiased.stderrs() if self.rows is None else self.unbiased.stderr(self._regions)
+            sampled = self.unbiased.stderrs() if self.rows is None else self.unbiased.stderr(self._regions)
+            if not self.unbiased.jackknife:
+                return sampled
         if self.rows is not None:
-            spread = self.posterior.covering(self._coefficients(self.rows))
-            return xp.sqrt(self.posterior.scale[:, None] * spread[None, :])
-        return xp.sqrt(self.posterior.scale[:, None] * self._features(self.posterior.variance()[None, :]))
+            spread = self.posterior.covering(self._coefficients(self.rows))[None, :]
+        else:
+            spread = self._features(self.posterior.variance()[None, :])
+        believed = xp.sqrt(self.posterior.scale[:, None] * spread)
+        return believed if sampled is None else xp.maximum(believed, sampled)
 
     @property
     def sum_stderr(self) -> Array:
         xp = namespace(self.posterior.mean)
-        if self.unbiased is not None:
+        if self.unbiased is not None and not self.unbiased.jackknife:
             return self.unbiased.stderr(xp.ones_like(self.unbiased.terms[0, :1, :]))[:, 0]
         whole = xp.ones_like(self.posterior.lift.reach)[None, :]
         return xp.sqrt(self.posterior.scale * self.posterior.covering(whole)[0])
@@ -76,6 +81,19 @@ class Fit:
         """Conditioned on values that sum to totals (k,)."""
         counted = namespace(totals).ones_like(self.posterior.lift.reach)
         return replace(self, posterior=self.posterior.summing_to(totals, counted))
+
+    def jackknifed(self, design: Design, differences: Array, ratio: float) -> "Fit":
+        """With the error that draws make, where it is more than the posterior's."""
+        if self.posterior.lift.knots.spacing > 1 or design.contrasts.size * differences.shape[1] > MOST:
+            return self
+        made, freedom = jackknifed(design, differences, self.posterior, ratio)
+        return replace(self, unbiased=Unbiased(self._on_features(made), freedom, jackknife=True))
+
+    def _on_features(self, made: Array) -> Array:
+        """Terms of coefficients (k, n, q) as terms of features (k, n, p)."""
+        xp = namespace(made)
+        k, n, q = made.shape
+        return xp.reshape(self._features(xp.reshape(made, (-1, q))), (k, n, -1))
 
     def with_terms(self, design: Design, differences: Array, ratio: float) -> "Fit":
         """With intervals that do not rest on the prior, where contrasts are independent over features."""
@@ -86,8 +104,7 @@ class Fit:
         xp, reach = namespace(differences), self.posterior.lift.reach
         steps = xp.ones_like(reach) if isinstance(self.plan.search, PresenceMasks) else reach
         found, freedom = terms(design, differences, self.posterior, ratio, moment, steps)
-        features = self._features(xp.reshape(found, (-1, q)))
-        return replace(self, unbiased=Unbiased(xp.reshape(features, (differences.shape[1], n, -1)), freedom))
+        return replace(self, unbiased=Unbiased(self._on_features(found), freedom))
 
     @property
     def _regions(self) -> Array:

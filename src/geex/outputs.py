@@ -29,14 +29,14 @@ def softmax(answers: Array) -> Array:
     return shifted / xp.sum(shifted, axis=1, keepdims=True)
 
 
-def log_odds(answers: Array, floor: float = 1e-12) -> Array:
+def log_odds(answers: Array, floor: float = 1e-12, slack: float = 1e-6) -> Array:
     """Probabilities p -> log p/(1 − p), p kept `floor` away from 0 and 1."""
     xp = namespace(answers)
     low, high = float(host(xp.min(answers))), float(host(xp.max(answers)))
-    if low < -1e-6 or high > 1 + 1e-6:
+    if low < -slack or high > 1 + slack:
         raise AnswerError(
-            f"log-odds want probabilities and the model answered between {low:.4g} and {high:.4g}; "
-            "for logits take score='softmax' or 'margin', or a callable."
+            f"log-odds want probabilities and the model answered between {low:.4g} and {high:.4g}; score='answer' "
+            "explains the numbers as they are, and for logits there are 'softmax' and 'margin'."
         )
     p = xp.clip(answers, floor, 1 - floor)
     return xp.log(p) - xp.log1p(-p)
@@ -44,7 +44,7 @@ def log_odds(answers: Array, floor: float = 1e-12) -> Array:
 
 def bounded_log_odds(answers: Array) -> Array:
     """Log-odds between −6.9 and 6.9: beyond one in a thousand a probability says nothing more."""
-    return log_odds(answers, 1e-3)
+    return log_odds(answers, 1e-3, slack=0.01)
 
 
 def margin(answers: Array) -> Array:

@@ -13,6 +13,7 @@ from geex.knots import Knots
 from geex.prior import Prior
 
 BLOCK = 64
+ROWS = 4096
 TINY = 1e-12
 
 
@@ -36,7 +37,8 @@ class Lift:
 class Posterior:
     """Mean and covariance of u, and of ξ, for k outputs, which share all but the scale s².
 
-    coefficients û (k, q); scale s² (k,). Cov u = s² (K − root ᵀ root), or s² dense where that is not None.
+    coefficients û (k, q); scale s² (k,), from so many draws. Cov u = s² (K − root ᵀ root), or s² dense where that is
+    not None.
     direction (q,) is one that has been conditioned on: Cov u / s² is less by direction directionᵀ.
     """
 
@@ -44,6 +46,7 @@ class Posterior:
     scale: Array
     lift: Lift
     prior: Prior
+    draws: int
     root: Array | None = None
     dense: Array | None = None
     direction: Array | None = None
@@ -76,7 +79,8 @@ class Posterior:
         spread = self._between(row)[0]
         missing = totals - self.coefficients @ row[0, :]
         coefficients = self.coefficients + missing[:, None] * moved / spread
-        return replace(self, coefficients=coefficients, direction=moved / xp.sqrt(spread))
+        scale = (self.draws * self.scale + missing**2 / spread) / (self.draws + 1)  # one observation more
+        return replace(self, coefficients=coefficients, scale=scale, direction=moved / xp.sqrt(spread))
 
     def _between(self, rows: Array) -> Array:
         """r Cov u rᵀ / s² for each of rows (r, q), before conditioning."""
@@ -134,9 +138,21 @@ class Design:
     def against(self, differences: Array) -> Array:
         """Φᵀ d (q, k)."""
         xp = namespace(self.contrasts)
-        product = self.contrasts.T @ xp.astype(differences, self.contrasts.dtype)
-        product = xp.astype(product, xp.float64)
+        product = sum(
+            xp.astype(self.contrasts[start : start + ROWS, :], xp.float64).T @ differences[start : start + ROWS, :]
+            for start in range(0, differences.shape[0], ROWS)
+        )
         return product if self.units is None else product * self.units[:, None]
+
+    def explained(self, coefficients: Array) -> Array:
+        """Φ u (n, k) for coefficients u (q, k)."""
+        xp = namespace(self.contrasts)
+        steps = coefficients if self.units is None else coefficients * self.units[:, None]
+        parts = [
+            xp.astype(self.contrasts[start : start + ROWS, :], xp.float64) @ steps
+            for start in range(0, self.contrasts.shape[0], ROWS)
+        ]
+        return xp.concat(parts, axis=0)
 
 
 def posterior(design: Design, differences: Array, lift: Lift, prior: Prior, ratio: float) -> Posterior:
@@ -156,9 +172,8 @@ def _by_draws(rows: Array, differences: Array, lift: Lift, prior: Prior, ratio: 
     half = solved(lower, differences)
     root = solved(xp.astype(lower, smooth.dtype, copy=False), smooth)
     coefficients = xp.astype(half, root.dtype, copy=False).T @ root
-    return Posterior(
-        xp.astype(coefficients, xp.float64, copy=False), xp.sum(half**2, axis=0) / n, lift, prior, root=root
-    )
+    scale = xp.sum(half**2, axis=0) / n
+    return Posterior(xp.astype(coefficients, xp.float64, copy=False), scale, lift, prior, n, root=root)
 
 
 def _by_features(design: Design, differences: Array, lift: Lift, prior: Prior, ratio: float) -> Posterior:
@@ -167,11 +182,11 @@ def _by_features(design: Design, differences: Array, lift: Lift, prior: Prior, r
     kernel = like(prior.dense(), lift.reach)
     system = design.gram() @ kernel + ratio * identity(q, lift.reach)
     inverse = xp.linalg.solve(system.T, kernel).T  # K M⁻¹, K being symmetric
-    against = design.against(differences)
-    explained = inverse @ against
-    misfit = (xp.sum(differences**2, axis=0) - xp.sum(against * explained, axis=0)) / ratio / n
-    misfit = xp.maximum(misfit, xp.zeros_like(misfit))
-    return Posterior(explained.T, misfit, lift, prior, dense=ratio * (inverse + inverse.T) / 2)
+    coefficients = inverse @ design.against(differences)
+    left = differences - design.explained(coefficients)
+    scale = xp.sum(differences * left, axis=0) / ratio / n
+    scale = xp.maximum(scale, xp.sum(left**2, axis=0) / ratio / n)
+    return Posterior(coefficients.T, scale, lift, prior, n, dense=ratio * (inverse + inverse.T) / 2)
 
 
 def _rest(variance: Array, known: Array | None) -> Array:

@@ -118,12 +118,9 @@ class PresenceMasks(Search):
 
     def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
         xp = namespace(explicand)
-        if self.within is not None:
-            inside = self.region(explicand)
-            hidden = [self.on_elements(side * inside, explicand) for side in (1 - draws.noise, draws.noise)]
-            return xp.stack([explicand - mask * (explicand - baseline) for mask in hidden], axis=1)
-        shown = self.on_elements(draws.noise, explicand) * (explicand - baseline)
-        return xp.stack([baseline + shown, explicand - shown], axis=1)
+        inside = 1 if self.within is None else self.region(explicand)
+        hidden = (self.on_elements(side * inside, explicand) for side in (1 - draws.noise, draws.noise))
+        return xp.stack([xp.where(mask > 0, baseline, explicand) for mask in hidden], axis=1)
 
     def weights(self, draws: Draws, explicand: Array, baseline: Array, features: Features) -> Array:
         alpha = draws.alpha[:, None]

@@ -49,12 +49,17 @@ class Prior:
         """The diagonal of U K Uᵀ (p,)."""
         parts = []
         for share, width in self.mixture:
-            lifted = [
-                knots.matrix(axis) @ kernel @ knots.matrix(axis).T if axis in knots.axes else kernel
-                for axis, kernel in enumerate(self._along(width))
-            ]
-            parts.append(share * _product([np.diag(kernel)[None, :] for kernel in lifted])[0])
+            diagonals = [self._diagonal(axis, width, knots)[None, :] for axis in range(len(self.shape))]
+            parts.append(share * _product(diagonals)[0])
         return np.asarray(sum(parts))
+
+    def _diagonal(self, axis: int, width: float, knots: Knots) -> np.ndarray:
+        """That of one part of the mixture along one axis."""
+        if axis not in knots.axes:
+            return np.ones(self.shape[axis])
+        matrix = knots.matrix(axis)
+        smooth = width > 0 and axis in self.axes
+        return np.asarray(np.sum((matrix @ _kernel(self.shape[axis], width) if smooth else matrix) * matrix, axis=1))
 
     def _along(self, width: float) -> list[np.ndarray]:
         """The kernel of one part of the mixture along every axis."""

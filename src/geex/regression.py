@@ -27,7 +27,7 @@ from geex.prior import Prior, priors
 from geex.score import Answered, contrast
 from geex.search import Gaussian, Noise, Search
 
-RATIOS = np.logspace(-10, 2, 49)
+RATIOS = np.logspace(-7, 2, 37)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Regression:
             fit = Fit(posterior(design, own, lift, choice.prior, choice.ratio), plan)
             if self.complete:
                 spans = [outputs[0, targets[place]] - outputs[1, targets[place]] for place in which]
-                fit = fit.summing_to(namespace(outputs).stack(spans))
+                fit = fit.summing_to(namespace(outputs).stack(spans)).jackknifed(design, own, choice.ratio)
             else:
                 fit = fit.with_terms(design, own, choice.ratio)
             fits.append((which, fit))

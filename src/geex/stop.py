@@ -5,11 +5,11 @@ S        their values' sum, with its joint standard error
 """
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, inf
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import stdtrit
 
 from geex.arrays import Array, host, like, namespace
 from geex.checks import is_number
@@ -31,6 +31,8 @@ class Stop(Protocol):
 @dataclass(frozen=True)
 class Precise:
     """Stops when the sum over the top features is known to ± tolerance, as a share of f(x) − f(x̊).
+
+    It believes the method's own errors: those of `Guided` are a posterior's, and can be too small.
 
     tolerance: half the width of the sum's 95% interval. top: the share of features that is looked at.
     """
@@ -90,7 +92,8 @@ def reach(estimate: Estimate, output: int, share: float = TENTH) -> float:
     values = estimate.values
     row = np.zeros((1, values.shape[1]))
     row[0, leading(estimate, output, share)] = 1
-    return float(ndtri(0.5 + LEVEL / 2)) * float(_sum_stderr(estimate, like(row, values), output))
+    quantile = float(stdtrit(getattr(estimate, "freedom", inf), 0.5 + LEVEL / 2))
+    return quantile * float(_sum_stderr(estimate, like(row, values), output))
 
 
 def needed(queries: int, error: float, tolerance: float) -> int:

@@ -91,10 +91,11 @@ def prepare(
 
 def _baselines(spec: Baseline, explicand: Array, features: Features, method: Method) -> list[Array]:
     found = baselines(spec, explicand, features)
-    differ = any(bool(namespace(explicand).any(explicand != baseline)) for baseline in found)
-    if getattr(method, "compares", True) and not differ:
+    alike = [n for n, baseline in enumerate(found) if not bool(namespace(explicand).any(explicand != baseline))]
+    if getattr(method, "compares", True) and alike:
+        which = "the baseline" if len(found) == 1 else f"baseline {alike[0]} of the list"
         raise ExplicandError(
-            "x equals the baseline in every feature, so there is nothing to share out; take another baseline, "
+            f"x equals {which} in every feature, so there is nothing to share out; take another baseline, "
             "such as a number that x does not consist of, geex.blur(…) or geex.mean(data)."
         )
     return found

@@ -19,10 +19,14 @@ LEAST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Unbiased:
-    """Terms t (k, n, p) of features, to be added to the values of the fit, and the degrees of freedom left to them."""
+    """Terms t (k, n, p) of features, to be added to the values of the fit, and the degrees of freedom left to them.
+
+    jackknife: the terms are n (ξ̂ − ξ̂₋ᵢ): their spread is the error of the fit as it is, and nothing is added to it.
+    """
 
     terms: Array
     freedom: float
+    jackknife: bool = False
 
     def shift(self, rows: Array) -> Array:
         """1/n Σ_i t_i summed over regions, rows (r, p): (k, r)."""
@@ -35,7 +39,8 @@ class Unbiased:
 
     def shifts(self) -> Array:
         """`shift` of every feature (k, p)."""
-        return namespace(self.terms).mean(self.terms, axis=1)
+        means = namespace(self.terms).mean(self.terms, axis=1)
+        return 0 * means if self.jackknife else means
 
     def stderrs(self) -> Array:
         """`stderr` of every feature (k, p)."""
@@ -53,6 +58,23 @@ def terms(
 
     moment: m. steps (q,): what a unit of contrast is in units of ξ, 1 for masks and x − x̊ for noise.
     """
+    influence, residuals, freedom = left_out(design, differences, fit, ratio)
+    slopes = namespace(influence).astype(design.contrasts, influence.dtype) * steps / moment - influence
+    return _products(slopes, residuals), freedom
+
+
+def jackknifed(design: Design, differences: Array, fit: Posterior, ratio: float) -> tuple[Array, float]:
+    """n (ξ̂ − ξ̂₋ᵢ) of coefficients (k, n, q), for a fit that was conditioned on its sum, and the freedom of `terms`."""
+    xp = namespace(differences)
+    influence, residuals, freedom = left_out(design, differences, fit, ratio)
+    if fit.direction is not None:
+        along = fit.lift.up(fit.direction[None, :])[0, :]
+        influence = influence - xp.sum(influence, axis=1)[:, None] * along / xp.sum(along)
+    return differences.shape[0] * _products(influence, residuals), freedom
+
+
+def left_out(design: Design, differences: Array, fit: Posterior, ratio: float) -> tuple[Array, Array, float]:
+    """W (n, q) = ∂ξ̂/∂d, the residuals r (n, k) of draws that the fit has not seen, and the degrees of freedom left."""
     xp = namespace(differences)
     rows = design.rows()
     if fit.dense is not None:
@@ -61,8 +83,10 @@ def terms(
         smooth = fit.prior.apply(rows)
         influence = xp.linalg.solve(rows @ smooth.T + ratio * identity(rows.shape[0], rows), smooth)
     used = xp.sum(rows * influence, axis=1)
-    left_out = xp.clip(1 - used, LEAST)
-    residuals = (differences - rows @ fit.coefficients.T) / left_out[:, None]
-    slopes = xp.astype(design.contrasts, xp.float64) * steps / moment - influence * fit.lift.reach
-    made = xp.stack([slopes * residuals[:, k : k + 1] for k in range(residuals.shape[1])])
-    return made, max(1.0, rows.shape[0] - 1 - float(xp.sum(used)))
+    residuals = (differences - rows @ fit.coefficients.T) / xp.clip(1 - used, LEAST)[:, None]
+    return influence * fit.lift.reach, residuals, max(1.0, rows.shape[0] - 1 - float(xp.sum(used)))
+
+
+def _products(slopes: Array, residuals: Array) -> Array:
+    """Slopes (n, q) times the residuals (n, k) of every output: (k, n, q)."""
+    return namespace(slopes).stack([slopes * residuals[:, k : k + 1] for k in range(residuals.shape[1])])

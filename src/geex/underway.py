@@ -69,6 +69,8 @@ class Desk:
         """Answers out of the journal."""
         assert self.journal is not None
         answers = self.journal.read(job.source.fingerprint, job.start, job.stop)
+        with self.lock:
+            self.answers.recalled(answers.shape[1])
         return like(answers, self.explicand, namespace(self.explicand).float64)
 
     def give_up(self, job: Job) -> None:
