@@ -25,6 +25,7 @@ rng = np.random.default_rng(8)
 FASHION = str(files("geex.demo").joinpath("fashion.onnx"))
 NAMES = ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"]
 MODELS = """
+import warnings
 import numpy as np
 asked = []
 def photo(z):
@@ -32,6 +33,14 @@ def photo(z):
     return np.stack([z[:, :, :8].mean((1, 2, 3)), z.mean((1, 2, 3))], axis=1) + 0.1
 def row(z):
     return np.stack([2 * z[:, 0] - z[:, 1], z.sum(1)], axis=1)
+def fading(z):
+    asked.append(len(z))
+    if len(asked) > 20:
+        raise RuntimeError("out of order")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")  # as scikit-learn does
+        warnings.warn("these rows have no names")
+    return row(z)
 def broken(z):
     raise RuntimeError("out of order")
 def cheerful(z):
@@ -397,6 +406,9 @@ def test_debug_shows_where(here, capsys):
         (["-m", "GEEX(sgima=1)"], ["settings sigma, smooth"]),
         (["-m", "__import__('os').system('true')"], ["method is"]),
         (["-m", "gaussian"], ["wanted one of"]),
+        (["--stop", "foo"], ["--stop is 'foo'; wanted one of precise, settled"]),
+        (["--stop", "geex"], ["--stop is 'geex'"]),
+        (["--stop", "Precise(tolerance=abs)"], ["--stop is"]),
         (["--score", "sotfmax"], ["score is 'sotfmax'"]),
         (["--baseline", "grey"], ["--baseline"]),
         (["--baseline", "blur:4,1"], ["odd"]),
@@ -519,6 +531,26 @@ def test_a_run_is_resumed_and_asks_only_what_is_missing(here, capsys):
     refused(geex_(capsys, "resume", "none.geex"), "no such journal")
     (here.path / "run.geex.command.json").unlink()
     refused(geex_(capsys, "resume", "run.geex"), "geex explain … with --journal again")
+
+
+def test_a_journal_that_is_not_through_is_shown_as_such_with_the_names_of_its_command(here, capsys, monkeypatch):
+    words = ["explain", f"{here.module}:fading", "rows.csv", "--drop", "kind", "--labels", "labels.txt", "-m", "geex"]
+    failed = geex_(capsys, *words, "-q", 2001, "--batch", 20, "--journal", "run.geex")
+    assert failed.code == 1
+    assert failed.err.count("these rows have no names") == 1
+    (here.path / "elsewhere").mkdir()
+    monkeypatch.chdir(here.path / "elsewhere")
+    result = geex_(capsys, "show", "../run.geex", "-o", "part.html")
+    assert result.out.startswith("whole picture: 4\n")
+    assert "stopped before it was through" in result.out
+    assert all(name in result.out for name in ("pay", "age", "height"))
+    assert "The run was stopped before it was through" in Path("part.html").read_text()
+    assert geex_(capsys, "show", "../run.geex", "-t", "left part").out.startswith("left part: ")
+    (here.path / "rows.csv").write_text("age,pay,height\n9,9,9\n")  # no longer what was explained
+    (here.path / "labels.txt").unlink()
+    changed = geex_(capsys, "show", "../run.geex").out
+    assert "pay" not in changed
+    assert changed.startswith("output 1: 4\n")
 
 
 def test_a_run_that_is_stopped_says_how_to_go_on(here):

@@ -115,9 +115,10 @@ def test_what_does_not_end_is_an_error(error, concurrency):
 
     failing = Counted(fails)
     limits = Limits(concurrency=concurrency, attempts=3, backoff=1e-4)
-    with pytest.raises(errors.ModelRaised, match=str(error)):
+    with pytest.raises(errors.ModelRaised, match=str(error)) as caught:
         explained(failing, X, METHOD, 502, batch=50, limits=limits)
     transient = isinstance(error, errors.TransientError | TimeoutError)
+    assert ("(3 attempts were made)" in str(caught.value)) == transient
     assert failing.calls == 6 if transient and concurrency == 1 else failing.calls <= 3 + 3 * 7
 
 

@@ -87,6 +87,15 @@ def test_the_repr_tells_the_account():
     assert "add up to J" in text
 
 
+def test_the_repr_has_the_names_that_were_given():
+    model = lambda z: np.stack([z @ [1.0, -5.0], z.sum(1)], axis=1)  # noqa: E731
+    explanation = geex.explain(model, np.ones(2), target=0).named(["risk", "size"], ["pay", "age"])
+    assert "output 0 (risk)" in repr(explanation)
+    assert "largest -5 ± 0 at age" in repr(explanation)
+    both = geex.explain(model, np.ones(2), target="all").named(["risk", "size"])
+    assert "output 1 (size): f(x) 2" in repr(both)
+
+
 def test_what_does_not_add_up_has_no_account():
     assert "gap" not in repr(explained(model, X, geex.RISE(cells=2), 100))
     assert "gap" not in repr(explained(model, X, geex.Random(), 100))

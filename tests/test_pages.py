@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +41,6 @@ def service(request):
 def test_the_page_runs(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SERVICE_TOKEN", "token-of-the-test")
-    shutil.copy(str(files("geex.demo").joinpath("fashion.onnx")), tmp_path / "garments.onnx")
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
     assert len(blocks) >= 5
     scope = {}

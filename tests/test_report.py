@@ -5,6 +5,7 @@ import re
 import time
 import zlib
 from base64 import b64decode
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -143,6 +144,15 @@ def test_what_a_call_cannot_say_it_names():
     assert "baseline=baseline,  # an array of shape (3, 12, 16)" in words.call(explanation)
     groups = explained(looks, PHOTO, geex.GEEX(0.3), 200, features=geex.Groups(np.eye(12, 16, dtype=int)))
     assert "features=geex.Groups(map)," in words.call(groups)
+
+
+@pytest.mark.parametrize(
+    ("errors_away", "freedom", "told"),
+    [(1.9, np.inf, "no more than chance,"), (2.1, np.inf, "more than chance explains"), (2.1, 5.0, "no more than")],
+)
+def test_what_is_left_over_is_chance_within_its_interval(photo, errors_away, freedom, told):
+    output = replace(scene(photo).outputs[0], gap=errors_away * 0.3, gap_stderr=0.3)
+    assert told in words.account(replace(photo, freedom=freedom), output, "pixels")
 
 
 def test_the_account_is_told(photo):

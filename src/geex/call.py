@@ -58,6 +58,8 @@ class Caller:
                 return answer if attempt == self.limits.attempts else self._usable(answer, count)
             except (*TRANSIENT, AnswerError) as error:
                 if attempt >= self.limits.attempts:
+                    if attempt > 1 and isinstance(error, TRANSIENT):
+                        raise _given_up(error, attempt) from error
                     raise
                 self.failures += 1
                 try:
@@ -74,6 +76,12 @@ class Caller:
             raise AnswerError(f"the model answered rows of shape {width}, and {self.width} before.")
         self.width = width
         return array
+
+
+def _given_up(error: Exception, attempts: int) -> TransientError:
+    """The last attempt's error, which says how many there were."""
+    kind = "" if isinstance(error, TransientError) else f"{type(error).__name__}: "
+    return TransientError(f"{kind}{error} ({attempts} attempts were made)", getattr(error, "retry_after", None))
 
 
 def out_of_memory(error: BaseException) -> bool:

@@ -31,9 +31,19 @@ def _doubts(explanation: "Explanation") -> list[str]:
 def _headline(explanation: "Explanation") -> str:
     several = explanation.target if isinstance(explanation.target, list) else []
     listed = f"outputs {several}" if len(several) <= SHOWN else f"{len(several)} outputs"
-    what = f"output {explanation.target}" if isinstance(explanation.target, int) else listed
+    what = _output(explanation, explanation.target) if isinstance(explanation.target, int) else listed
     method, shape = explanation.config.get("method"), tuple(explanation.values.shape)
     return f"Explanation of {what} by {method}, values of shape {shape}"
+
+
+def _output(explanation: "Explanation", target: int) -> str:
+    """An output by its number, and by its label where it has one."""
+    return f"output {target}" + (f" ({explanation.labels[target]})" if explanation.labels else "")
+
+
+def _feature(explanation: "Explanation", place: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    """A feature by its name, or by its place."""
+    return explanation.names[int(np.ravel_multi_index(place, shape))] if explanation.names else str(place)
 
 
 def _accounts(explanation: "Explanation") -> list[str]:
@@ -45,9 +55,10 @@ def _accounts(explanation: "Explanation") -> list[str]:
         stderr = host(explanation.stderr[j, ...] if several else explanation.stderr)
         ends = [explanation.output, explanation.base_value, explanation.gap, explanation.gap_stderr]
         output, base, gap, error = (float(end[j]) if several else float(end) for end in ends)  # type: ignore[index]
-        place = np.unravel_index(int(np.argmax(np.abs(values))), values.shape)
-        top = f"largest {values[place]:+.4g} ± {stderr[place]:.2g} at {tuple(int(i) for i in place)}"
-        name = f"  {target}: " if several else "  "
+        place = tuple(int(i) for i in np.unravel_index(int(np.argmax(np.abs(values))), values.shape))
+        where = _feature(explanation, place, values.shape)
+        top = f"largest {values[place]:+.4g} ± {stderr[place]:.2g} at {where}"
+        name = f"  {_output(explanation, target)}: " if several else "  "
         account = f"f(x) {output:.4g}, f(x̊) {base:.4g}"
         if explanation.adds_up:
             account = f"f(x) {output:.4g} = f(x̊) {base:.4g} + Σ {values.sum():.4g} + gap {gap:.2g} ± {error:.2g}"

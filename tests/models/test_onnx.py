@@ -10,6 +10,7 @@ import pytest
 
 import geex
 from geex.demo.garments import garments, network
+from geex.errors import InputError
 from geex.models import onnxfile
 
 onnx = pytest.importorskip("onnx")
@@ -158,6 +159,16 @@ def test_what_is_no_graph(tmp_path):
 
 def test_the_shape_of_a_row():
     assert geex.models.onnx(linear()).shape == (4,)
+
+
+def test_rows_of_another_shape_are_refused_with_what_is_wanted():
+    model = geex.models.onnx(files("geex.demo") / "fashion.onnx")
+    with pytest.raises(
+        InputError, match=r"rows of shape \(1, 28, 28\), and x has the shape \(1, 20, 28\); resize .*--size"
+    ):
+        geex.explain(model, np.ones((1, 20, 28), np.float32), queries=100)
+    with pytest.raises(InputError, match=r"explain x\[0\]"):
+        geex.explain(model, np.ones((1, 1, 28, 28), np.float32), queries=100)
 
 
 def test_the_graph_is_not_in_the_repr():

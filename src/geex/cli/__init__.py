@@ -46,8 +46,20 @@ def run(given: list[str]) -> int:
         return _failed("the command line needs typer: pip install 'geex[app]'", 1)
     with warnings.catch_warnings():
         warnings.simplefilter("default")
-        warnings.showwarning = lambda message, *_, **__: print(f"geex: note: {message}", file=sys.stderr)
+        warnings.showwarning = _Notes()
         return int(app(given, prog_name="geex", standalone_mode=False, obj=given) or 0)
+
+
+class _Notes:
+    """Tells each warning once: a model may give the same one for every batch, from wherever it comes."""
+
+    def __init__(self) -> None:
+        self.told: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in self.told:
+            self.told.add(str(message))
+            print(f"geex: note: {message}", file=sys.stderr)
 
 
 def _told(error: Exception) -> tuple[str, int]:

@@ -55,19 +55,28 @@ def remember(journal: str, arguments: list[str], model: str) -> None:
     beside(journal).write_text(json.dumps(facts, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
+def kept(journal: str) -> tuple[list[str], str, int] | None:
+    """What `remember` kept: the arguments, their folder, and which of them is the model. None where nothing can be
+    read."""
+    try:
+        facts = json.loads(beside(journal).read_text(encoding="utf-8"))
+        arguments = [str(word) for word in facts["arguments"]]
+        return arguments, str(facts["folder"]), arguments.index(facts["model"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def recalled(journal: str, model: str | None, headers: list[str]) -> list[str]:
     """The arguments that began a journal, and their folder entered; secrets come from `model` and `headers`."""
     if not Path(journal).is_file():
         raise InputError(f"{journal}: there is no such journal.")
-    try:
-        facts = json.loads(beside(journal).read_text(encoding="utf-8"))
-        arguments, folder = [str(word) for word in facts["arguments"]], str(facts["folder"])
-        place = arguments.index(facts["model"])
-    except (OSError, ValueError, KeyError, TypeError):
+    begun = kept(journal)
+    if begun is None:
         raise InputError(
             f"{beside(journal)} is not there or cannot be read, so the command that began {journal} is not known; say "
             "geex explain … with --journal again: what is answered is not asked again."
-        ) from None
+        )
+    arguments, folder, place = begun
     if model is not None:
         arguments[place] = model
     if headers:

@@ -10,7 +10,7 @@ import typer
 
 import geex
 from geex.cli import again, options
-from geex.cli.job import ready
+from geex.cli.job import ready, recognised
 from geex.cli.methods import method as method_of
 from geex.cli.methods import stop as stop_of
 from geex.cli.models import opened
@@ -143,7 +143,9 @@ def _compared(trials: list[Trial], paths: list[Path], picture: Any, as_json: boo
 @app.command(epilog="Example: geex resume run.geex -o cat.html")
 def resume(
     journal: Annotated[str, typer.Argument(metavar="JOURNAL", help="What geex explain --journal wrote.")],
-    queries: options.Queries = None,
+    queries: Annotated[
+        int | None, typer.Option("--queries", "-q", help="The most rows that the model is asked. [as it was begun]")
+    ] = None,
     output: options.Output = None,
     model: Annotated[
         str | None, typer.Option(help="The model, where it has moved or its address holds a secret.")
@@ -168,10 +170,22 @@ def show(
 ) -> None:
     """Show a saved explanation, or what a journal holds so far; write it in another form. No query is asked."""
     paths = checked(output or ())
-    explanation = shown(Path(file), target, labels)
+    began = _began(file)
+    explanation, picture = recognised(shown(Path(file), target, labels or began.get("labels")), began)
     for path in paths:
-        write(explanation, path, None, None, None)
-    tell(explanation, None, paths, as_json)
+        write(explanation, path, picture, None, None)
+    tell(explanation, picture, paths, as_json)
+
+
+def _began(journal: str) -> dict[str, Any]:
+    """The options of the command that began a journal, files that are still there by their full path; or none."""
+    arguments, folder, _ = again.kept(journal) or ([], "", 0)
+    if arguments[:1] != ["explain"]:
+        return {}
+    group: Any = typer.main.get_command(app)
+    given = group.commands["explain"].make_context("explain", arguments[1:], resilient_parsing=True).params
+    found = {name: Path(folder, given[name] or "") for name in ("input", "labels")}
+    return {**given, **{name: str(path) if path.is_file() else None for name, path in found.items()}}
 
 
 @app.command(epilog="Example: geex demo -o boot.html")
@@ -180,7 +194,10 @@ def demo(
     photo: Annotated[
         bool, typer.Option("--photo", help="A photo and EfficientNet-Lite0, in place of a garment.")
     ] = False,
-    queries: options.Queries = None,
+    queries: Annotated[
+        int | None,
+        typer.Option("--queries", "-q", help="The most rows that the network is asked. [5000; with --photo 1000]"),
+    ] = None,
 ) -> None:
     """Explain a decision of the embedded network, and write the report."""
     from geex.demo import run

@@ -2,9 +2,12 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 import geex
 from geex.call import Model
@@ -13,7 +16,7 @@ from geex.cli.models import limits, opened
 from geex.cli.naming import chosen, labels_in
 from geex.cli.options import Access, Question, Wanted
 from geex.cli.reading import Subject, subject
-from geex.errors import InputError
+from geex.errors import GeexError, InputError
 from geex.explanation import Explanation
 from geex.methods import Method
 from geex.stop import Stop
@@ -83,6 +86,22 @@ def ready(asked: Question, wanted: Wanted, access: Access) -> Ready:
     for note in seen.notes:
         print(f"geex: note: {note}", file=sys.stderr)
     return Ready(asked, access, model, seen, labels, target)
+
+
+def recognised(explanation: Explanation, began: dict[str, Any]) -> tuple[Explanation, Any]:
+    """An explanation with the names of its features, and its picture, out of the input that the options `began` name:
+    where that still is what was explained. No model is opened for it."""
+    x = explanation.explicand
+    if began.get("input") is None or x is None:
+        return explanation, None
+    wanted = Wanted(**{option.name: began[option.name] for option in fields(Wanted)})
+    try:
+        seen = subject(began["input"], wanted, SimpleNamespace(shape=tuple(x.shape)))
+    except (GeexError, OSError):
+        return explanation, None
+    if not np.array_equal(seen.x, x):
+        return explanation, None
+    return _named(explanation, None, seen.names), seen.picture
 
 
 def _named(explanation: Explanation, labels: Sequence[str] | None, names: Sequence[str] | None) -> Explanation:

@@ -2,7 +2,7 @@
 
 import ast
 import difflib
-from dataclasses import is_dataclass
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,50 +16,67 @@ from geex.stop import Stop
 KNOWN = {name.lower(): getattr(geex, name) for name in geex.__all__ if is_dataclass(getattr(geex, name))}
 RULES: dict[str, Any] = {"blur": geex.blur, "per_channel": geex.per_channel}
 METHODS = sorted(name for name, kind in KNOWN.items() if hasattr(kind, "search"))
+STOPS = sorted(name for name, kind in KNOWN.items() if hasattr(kind, "met"))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is named: by which option, out of which choices, and an example with settings."""
+
+    name: str
+    choices: list[str]
+    example: str
+
+    def unknown(self, text: str, near: str = "") -> InputError:
+        meant = f" Did you mean {near}?" if near else ""
+        return InputError(f"{self.name} is {text!r}; wanted one of {', '.join(self.choices)}.{meant}")
+
+
+METHOD = Setting("method", METHODS, "'GEEX(sigma=0.3)'")
+STOP = Setting("--stop", STOPS, "'Precise(tolerance=0.05)'")
 
 
 def method(text: str) -> Method:
     """The method that `text` names, with its settings in parentheses."""
-    made = _parsed(text, "method")
+    made = _parsed(text, METHOD)
     if not hasattr(made, "search"):
-        raise InputError(f"method is {text!r}; wanted one of {', '.join(METHODS)}.")
+        raise METHOD.unknown(text)
     return made  # type: ignore[no-any-return]
 
 
 def stop(text: str) -> Stop:
     """The rule that ends a run."""
-    made = _parsed(text, "--stop")
+    made = _parsed(text, STOP)
     if not hasattr(made, "met"):
-        raise InputError(f"--stop is {text!r}; wanted 'Precise(tolerance=0.05)' or 'Settled(overlap=0.9)'.")
+        raise STOP.unknown(text)
     return made  # type: ignore[no-any-return]
 
 
-def _parsed(text: str, name: str) -> Any:
+def _parsed(text: str, of: Setting) -> Any:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
-        raise InputError(f"{name} is {text!r}; wanted a name such as regression, or 'GEEX(sigma=0.3)'.") from None
-    return _made(tree, text)
+        wanted = f"a name such as {of.choices[-1]}, or {of.example}"
+        raise InputError(f"{of.name} is {text!r}; wanted {wanted}.") from None
+    return _made(tree, text, of)
 
 
-def _made(node: ast.expr, text: str) -> Any:
+def _made(node: ast.expr, text: str, of: Setting) -> Any:
     """Numbers, tuples and names of geex; nothing else is evaluated."""
     if isinstance(node, ast.Name):
-        return _settled(node.id, {}, text)
+        return _settled(node.id, {}, text, of)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
-        settings = {str(word.arg): _made(word.value, text) for word in node.keywords}
-        return _settled(node.func.id, settings, text)
+        settings = {str(word.arg): _made(word.value, text, of) for word in node.keywords}
+        return _settled(node.func.id, settings, text, of)
     try:
         return ast.literal_eval(node)
     except ValueError:
-        raise InputError(f"method is {text!r}; wanted settings by name, such as 'GEEX(sigma=0.3)'.") from None
+        raise InputError(f"{of.name} is {text!r}; wanted settings by name, such as {of.example}.") from None
 
 
-def _settled(name: str, settings: dict[str, Any], text: str) -> Any:
+def _settled(name: str, settings: dict[str, Any], text: str, of: Setting) -> Any:
     if name.lower() not in KNOWN:
-        near = difflib.get_close_matches(name.lower(), METHODS, 1)
-        meant = f" Did you mean {near[0]}?" if near else ""
-        raise InputError(f"method is {text!r}; wanted one of {', '.join(METHODS)}.{meant}")
+        raise of.unknown(text, *difflib.get_close_matches(name.lower(), of.choices, 1))
     kind = KNOWN[name.lower()]
     try:
         return kind(**settings)

@@ -30,7 +30,7 @@ Method = Annotated[
     str | None,
     Option("--method", "-m", help=f"{', '.join(METHODS)}; settings in parentheses: 'GEEX(sigma=0.3)'. [by the input]"),
 ]
-Methods = Annotated[list[str], Option("--method", "-m", help=f"Of {', '.join(METHODS)}; two or more.")]
+Methods = Annotated[list[str], Option("--method", "-m", help=f"Of {', '.join(METHODS)}; one or more.")]
 Journal = Annotated[
     str | None, Option(help="Keep every answer in this file: a run that stops goes on with geex resume FILE.")
 ]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from geex.explanation import Explanation
-from geex.report.words import account, duration, number, signed
+from geex.report.words import STOPPED, account, duration, number, signed
 from geex.scene import Output, Scene, output_name, scene
 
 SHOWN = 5
@@ -24,7 +24,8 @@ def summary(explanation: Explanation, image: Any = None) -> str:
         lines += [f"  {signed(value):>9} ± {number(error):<8} {name}" for name, value, error in largest(seen, output)]
     took = "" if explanation.seconds is None else f" in {duration(explanation.seconds)}"
     made = f"{explanation.config.get('method')}, baseline {explanation.config.get('baseline')}"
-    cost = f"{explanation.queries:,} queries{took}; {made}, seed {explanation.config.get('seed')}."
+    part = f", {STOPPED}" if explanation.partial else ""
+    cost = f"{explanation.queries:,} queries{took}{part}; {made}, seed {explanation.config.get('seed')}."
     return "\n".join([*lines, cost, explanation.advice()])
 
 

@@ -15,7 +15,7 @@ from geex.evaluate import Curve, deletion, insertion
 from geex.explanation import Explanation
 from geex.outputs import SCORES
 from geex.report.page import followed
-from geex.report.words import duration, number, signed
+from geex.report.words import STOPPED, duration, number, signed
 from geex.scene import channel_axis
 
 STEPS = 50
@@ -102,6 +102,7 @@ def table(trials: list[Trial]) -> str:
     lines = [rows(head, [trial.cells() for trial in trials])]
     if any(trial.out is None for trial in trials):
         lines.append("No curves: the score of the input is not above 0; try --score softmax.")
+    lines += [f"{trial.name}: {STOPPED}." for trial in trials if trial.explanation.partial]
     return "\n".join([*lines, "Higher is better for both curves."])
 
 

@@ -14,6 +14,7 @@ import geex
 from geex.demo.garments import garments, network
 from geex.demo.run import garment
 from geex.errors import GeexError, MissingPackage
+from geex.plot.tint import Look, colours
 
 HEADER = "prediction       f(x)   f(x̊)   f(x)−f(x̊)   Σ values      gap ± stderr   queries     time"
 
@@ -55,7 +56,7 @@ def _draw(
     names: list[str],
     path: Path,
 ) -> Path:
-    """Every garment above its explanations: red speaks for the prediction, blue against it."""
+    """Every garment above its explanations: orange speaks for the prediction, blue against it."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -68,7 +69,7 @@ def _draw(
         axes[0, column].set_title(f"{names[explanation.target]}\np = {explanation.output:.2f}", fontsize=10)
         for axis, values in zip(axes[1:, column], (explanation.values[0], second.values), strict=True):
             limit = float(np.percentile(np.abs(values), 99.5))
-            shares = axis.imshow(values, cmap="RdBu_r", vmin=-limit, vmax=limit)
+            shares = axis.imshow(values, cmap=colours(Look(opacity=1.0)), vmin=-limit, vmax=limit)
         axes[1, column].set_xlabel(f"gap {explanation.gap:+.2f} ± {explanation.gap_stderr:.2f}", fontsize=9)
     for axis in axes.flat:
         axis.set_xticks([])

@@ -47,6 +47,7 @@ class Onnx:
         session = _session(self)
         entry, output = self._input(session), self._output(session)
         rows = _cast(host(queries), entry)
+        self._check_shape(rows.shape[1:], entry)
         fixed = entry.shape[0] if entry.shape and isinstance(entry.shape[0], int) else None
         if fixed is None:
             return self._run(session, entry.name, output, rows)
@@ -63,6 +64,17 @@ class Onnx:
         dims = self._input(_session(self)).shape
         known = bool(dims) and all(isinstance(dim, int) for dim in dims[1:])
         return tuple(dims[1:]) if known else None
+
+    def _check_shape(self, got: tuple[int, ...], entry: Any) -> None:
+        """Rows have the axes that the graph declares; one that it leaves open may have any length."""
+        wanted = None if not entry.shape else entry.shape[1:]
+        if wanted is None or _goes(got, wanted):
+            return
+        mend = "resize or reshape x (on the command line: --size, --order, --grey)"
+        if got[:1] == (1,) and _goes(got[1:], wanted):
+            mend = "its first axis is a batch: explain x[0]"
+        told = ", ".join(str(dim) if isinstance(dim, int) else "any" for dim in wanted)
+        raise InputError(f"{self.name} takes rows of shape ({told}), and x has the shape {got}; {mend}.")
 
     def _run(self, session: Any, name: str, output: str, rows: np.ndarray) -> np.ndarray:
         feed = {name: rows}
@@ -181,6 +193,10 @@ def _cast(array: np.ndarray, entry: Any) -> np.ndarray:
         span = np.iinfo(wanted)
         array = np.clip(np.rint(array), span.min, span.max)
     return np.ascontiguousarray(array, dtype=wanted)
+
+
+def _goes(got: tuple[int, ...], wanted: Sequence[Any]) -> bool:
+    return len(got) == len(wanted) and all(not isinstance(w, int) or g == w for g, w in zip(got, wanted, strict=True))
 
 
 def _repeated(array: np.ndarray, entry: Any, count: int) -> np.ndarray:

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from geex.evaluate import Curve
 from geex.explanation import Explanation
@@ -15,6 +16,8 @@ SCORES = {
     "bounded_log_odds": "log-odds",
     "margin": "lead over the next output",
 }
+STOPPED = "stopped before it was through"
+SURE = 0.95  # the level from which on what is left over is no chance: some two standard errors
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
 
 
@@ -44,7 +47,9 @@ def lead(explanation: Explanation, output: Output, things: str) -> str:
     for_it, against = (float(np.clip(output.values, *ends).sum()) for ends in ((0, None), (None, 0)))
     sides = f" The {things} that spoke for it sum to {signed(for_it)}, those against it to {signed(against)}."
     found = f"The model gives “{output.label}” the {what} {number(output.output)}."
-    return f"{found}{sides if explanation.adds_up and output.origin == 0 else ''}"
+    part = f" The run was {STOPPED}: this is what its first {explanation.queries:,} queries say."
+    shares = sides if explanation.adds_up and output.origin == 0 else ""
+    return f"{found}{shares}{part if explanation.partial else ''}"
 
 
 def account(explanation: Explanation, output: Output, things: str) -> str:
@@ -68,13 +73,15 @@ def _left(explanation: Explanation, output: Output) -> str:
     if _nothing(output):
         return "Nothing is left over."
     left = f"{signed(output.gap)}{'' if np.isnan(error) else f' ± {number(error)}'} is left over"
-    if not np.isnan(error) and abs(output.gap) <= 3 * error:
-        return f"{left}: no more than chance, given how many questions were asked."
-    if np.isnan(error) or "blur" not in explanation.estimand:
+    if np.isnan(error):
         return f"{left}."
+    if abs(output.gap) <= stdtrit(explanation.freedom, 0.5 + SURE / 2) * error:
+        return f"{left}: no more than chance, given how many questions were asked."
+    if "blur" not in explanation.estimand:
+        return f"{left}, which is more than chance explains."
     return (
-        f"{left}, which is more than chance: the method sees the model slightly blurred by its own noise, and shares "
-        "out the blurred difference. A smaller σ makes this part smaller."
+        f"{left}, which is more than chance explains: the method sees the model slightly blurred by its own noise, "
+        "and shares out the blurred difference. A smaller σ makes this part smaller."
     )
 
 
@@ -119,8 +126,8 @@ def deletion(curve: Curve, things: str) -> str:
     half = f"is down to half after {curve.fractions[below[0]]:.0%} of them" if below.size else "never falls to half"
     return (
         f"A test of the explanation: the {things} it calls most important are replaced by the baseline first. The "
-        f"score {half}. The sooner it falls, the better; as one number (AOPC, 1 is best) it is {curve.aopc:.3f}. "
-        f"This took {curve.queries:,} more queries."
+        f"score {half}. The sooner it falls, the better; as one number (AOPC, higher is better) it is "
+        f"{curve.aopc:.3f}. This took {curve.queries:,} more queries."
     )
 
 
