@@ -295,6 +295,16 @@ def journal_sources(path):
 # several processes
 
 
+def test_another_model_on_the_same_journal(tmp_path):
+    """Its answers have another width: it is refused, and the journal stays good."""
+    path = tmp_path / "run.geex"
+    first = explained(lambda z: z.sum((1, 2)), X, METHOD, 100, journal=path)
+    with pytest.raises(errors.AnswerError, match="A journal is for one"):
+        explained(lambda z: np.stack([z.sum((1, 2))] * 2, axis=1), X, METHOD, 200, journal=path)
+    again = explained(lambda z: z.sum((1, 2)), X, METHOD, 100, journal=path)
+    assert again.values.tobytes() == first.values.tobytes()
+
+
 def test_claims(tmp_path):
     path = tmp_path / "run.geex"
     with Journal(path) as one, Journal(path) as other:

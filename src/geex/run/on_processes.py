@@ -4,8 +4,10 @@ A process that is killed takes the pool down with it: a new one is made, and ask
 """
 
 import multiprocessing
+import os
 import signal
 import threading
+import time
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +20,7 @@ from geex.pool import Job
 from geex.run.worker import Coming, Packed, Parcel, answer, parcel
 
 DEATHS = 3  # of workers at one job, before it is the job's fault
+LOOK = 1.0  # seconds between looks at whether the parent is there
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,14 @@ def _begin(parcel: Parcel) -> None:
     global _parcel
     _parcel = parcel
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+
+
+def _follow(parent: int) -> None:
+    """Ends the worker when the process that started it is gone, which may have been killed without a word."""
+    while os.getppid() == parent:
+        time.sleep(LOOK)
+    os._exit(1)
 
 
 def _answer(source: bytes, start: int, stop: int) -> Any:
