@@ -1,6 +1,6 @@
-"""python -m benchmarks.cat: scikit-image's cat at 100 to 5000 queries, beside Integrated Gradients, on EfficientNet-Lite0.
+"""python -m benchmarks.cat: scikit-image's cat at 100 to 5000 queries, beside Integrated Gradients.
 
-One run with a journal: every budget goes on from the answers of the one before.
+The network is EfficientNet-Lite0. One run with a journal: every budget goes on from the answers of the one before.
 """
 
 from pathlib import Path

@@ -29,11 +29,11 @@ evaluations: no entrant asked for more.
 - IG and SG × (x − x̊) see gradients: white boxes, whatever the budget.
 - What is hidden is the baseline for all: 0 for grey images, the blurred image for photos.
 
-Measures, higher is better: **deletion** AOPC of the probability, removed pixels replaced by the baseline or by Gaussian
-noise; the area under **insertion** into the baseline; and the share of variance of 240 unseen random masks that the
-values **predict** among masks of the same kind and share shown, for the probability and for its log-odds. Slow entrants ran on fewer images: their means are not
-comparable with the others', the differences are, which are paired over the images that both have, with 95% bootstrap
-intervals.
+Measures, higher is better: **deletion** AOPC of the probability, removed pixels replaced by the baseline or by
+Gaussian noise; the area under **insertion** into the baseline; and the share of variance of 240 unseen random masks
+that the values **predict** among masks of the same kind and share shown, for the probability and for its log-odds.
+Slow entrants ran on fewer images: their means are not comparable with the others', the differences are, which are
+paired over the images that both have, with 95% bootstrap intervals.
 
 ![Deletion AOPC against queries](pictures/quality.png)
 """

@@ -74,10 +74,10 @@ class Answers:
 
     def _same_width(self, width: int, start: int) -> None:
         if self.width not in (None, width):
-            whose = "those in the journal have" if self.journaled else "it gave before"
+            whose = "in the journal" if self.journaled else "before"
             hint = " Is it another model? A journal is for one." if self.journaled else ""
             raise AnswerError(
-                f"the model answered {width} outputs for query {start} and after, and {whose} {self.width}; "
+                f"the model answered {width} outputs for query {start} and after, and {self.width} {whose}; "
                 f"wanted the same number in every answer.{hint}"
             )
         self.width = width
