@@ -54,8 +54,8 @@ class Job:
         return Job(self.source, start, stop, state, queries)
 
 
-class Pool(Protocol):
-    """Answers jobs.
+class Workers(Protocol):
+    """A pool that answers jobs elsewhere than in the caller's thread.
 
     batch: the rows of a job. remote: whether workers make the queries; then a job is whole chunks, one at the least.
     window: how many jobs it wants under way.
@@ -88,7 +88,7 @@ class Pool(Protocol):
 class Runner(Protocol):
     """Opens a pool for one model."""
 
-    def open(self, model: Model, limits: Limits, batch: int, stop: threading.Event) -> Pool: ...
+    def open(self, model: Model, limits: Limits, batch: int, stop: threading.Event) -> Workers: ...
 
 
 class Inline:
@@ -107,14 +107,10 @@ class Inline:
     def answer(self, job: Job) -> Any:
         return self.caller(job.made())
 
-    def submit(self, job: Job) -> "Future[Any]":
-        raise NotImplementedError  # called by `answer`
-
-    def look(self) -> None: ...
-
-    def halt(self) -> None: ...
-
     def close(self) -> None: ...
+
+
+Pool = Inline | Workers
 
 
 @dataclass(frozen=True, eq=False)

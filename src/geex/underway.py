@@ -17,7 +17,7 @@ from geex.errors import GeexError, ModelRaised, TransientError
 from geex.interrupt import Interrupt
 from geex.journal import Journal
 from geex.pace import Stopped
-from geex.pool import MINE, STORED, THEIRS, Inline, Job, Pool
+from geex.pool import MINE, STORED, THEIRS, Inline, Job, Pool, Workers
 
 LOOK = 0.5  # seconds between looks at whether the workers are still there
 POLL = 0.05  # seconds between looks at what another process has brought
@@ -37,6 +37,13 @@ class Desk:
         self.answers = Answers(explicand, lazy=isinstance(pool, Inline) and journal is None)
         self.lock = threading.Lock()
         self.failed = False
+
+    @property
+    def workers(self) -> Workers:
+        """The pool, for jobs that run in it."""
+        assert self.pool is not None
+        assert not isinstance(self.pool, Inline)
+        return self.pool
 
     def claimed(self, job: Job) -> list[Job]:
         """The job, or its parts where another process has brought, or is bringing, some of it."""
@@ -167,8 +174,7 @@ class Running:
     def __init__(self, desk: Desk, job: Job, number: int) -> None:
         self.desk, self.job, self.number = desk, job, number
         self.settled: Future[Array] = Future()
-        assert desk.pool is not None
-        self.future = desk.pool.submit(job)
+        self.future = desk.workers.submit(job)
         self.future.add_done_callback(self._arrived)
 
     def _arrived(self, future: "Future[Any]") -> None:
@@ -189,15 +195,13 @@ class Running:
         running = [one.settled for one in others if isinstance(one, Running) and not one.ready]
         try:
             while not self.desk.interrupt.waiting(wait, running, LOOK, FIRST_COMPLETED).done:
-                assert self.desk.pool is not None
-                self.desk.pool.look()
+                self.desk.workers.look()
         except Stopped:
             return False
         return True
 
     def get(self) -> Array:
         desk = self.desk
-        assert desk.pool is not None
         try:
             if not desk.interrupt.stop.is_set():
                 return desk.interrupt.waiting(self._result)
@@ -206,7 +210,7 @@ class Running:
         except Exception as error:
             told = desk.told(error, self.job, self.number)
             raise told from (None if told is error else error)
-        desk.pool.halt()  # what is being answered is paid for, and waited for; what has not begun is not
+        desk.workers.halt()  # what is being answered is paid for, and waited for; what has not begun is not
         try:
             return self.settled.result()
         except (Exception, CancelledError):
@@ -219,8 +223,7 @@ class Running:
             except NotYet:
                 if self.settled.done():
                     raise
-                assert self.desk.pool is not None
-                self.desk.pool.look()
+                self.desk.workers.look()
 
     def drop(self) -> None:
         if self.future.cancel():

@@ -1,6 +1,5 @@
 """A service that fails in 30% of its requests, in every way that services fail: the result is the same to the bit."""
 
-import inspect
 from collections import Counter
 from contextlib import suppress
 from threading import Lock
@@ -17,9 +16,6 @@ pytest.importorskip("httpx")
 
 X = np.linspace(-0.6, 0.9, 24)
 SETTINGS = {"method": geex.GEEX(sigma=0.4), "queries": 800, "target": 0, "progress": False}
-ENGINE = pytest.mark.skipif(
-    "limits" not in inspect.signature(geex.explain).parameters, reason="explain does not ask again by itself yet"
-)
 
 
 def model(server, **limits):
@@ -83,7 +79,6 @@ def test_every_fault_is_transient_and_the_same_request_again_has_the_same_answer
     assert_same(found, without_faults())
 
 
-@ENGINE
 @pytest.mark.parametrize("seed", [2, 3])
 def test_the_engine_gives_the_same_bits_and_asks_no_answered_row_again(seed):
     with FaultServer(seed=seed) as server:
@@ -96,7 +91,6 @@ def test_the_engine_gives_the_same_bits_and_asks_no_answered_row_again(seed):
     assert_same(found, without_faults())
 
 
-@ENGINE
 def test_faults_without_end_are_an_error_that_says_so():
     with FaultServer(seed=2, share=1.0) as server:
         with pytest.raises(geex.errors.ModelError) as caught:
@@ -105,7 +99,6 @@ def test_faults_without_end_are_an_error_that_says_so():
     assert max(server.bodies.values()) <= 3
 
 
-@ENGINE
 def test_what_would_be_refused_again_is_asked_once():
     with Loopback(lambda request: Reply(b"no such model", 404)) as server:
         wrong = http(server.url, limits=geex.Limits(attempts=5, backoff=0.01))

@@ -1,6 +1,5 @@
 """Models behind HTTP: what is sent, what is read, and the name of every failure, on a server on loopback."""
 
-import inspect
 import json
 import math
 import multiprocessing
@@ -260,7 +259,6 @@ def test_a_request_that_is_too_large_counts_as_lack_of_memory(monkeypatch):
         assert model(ROWS[:1]).shape == (1,)  # one row is as small as it gets
 
 
-@pytest.mark.skipif("limits" not in inspect.signature(geex.explain).parameters, reason="explain does not halve yet")
 def test_a_request_that_is_too_large_is_asked_in_halves():
     settings = {"queries": 200, "method": geex.GEEX(sigma=0.5), "progress": False}
     with Loopback(few) as server:

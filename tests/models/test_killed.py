@@ -1,6 +1,5 @@
 """A process that explains over HTTP is killed at twenty random moments: nothing is lost, hardly a row asked twice."""
 
-import inspect
 import subprocess
 import sys
 import time
@@ -9,14 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import geex
 from tests.models.killed import AT_A_TIME, ROWS, bits, explained
 from tests.servers import FaultServer
 
 pytest.importorskip("httpx")
-pytestmark = pytest.mark.skipif(
-    "journal" not in inspect.signature(geex.explain).parameters, reason="explain keeps no journal yet"
-)
 
 KILLS = 20
 
