@@ -56,7 +56,7 @@ LAYERS = [
     ["coalitions"],
     ["prior"],
     ["posterior"],
-    ["unbiased"],
+    ["leaveout"],
     ["fit"],
     ["regression"],
     ["shapley", "guided"],

@@ -5,10 +5,10 @@ import pytest
 
 import geex
 from geex.knots import Knots
+from geex.leaveout import terms
 from geex.posterior import Design, Lift, posterior
 from geex.prior import Prior, priors
 from geex.regression import evidence
-from geex.unbiased import terms
 from tests.games import banzhaf, glove, model_of, shapley
 from tests.helpers import explained
 

@@ -5,10 +5,10 @@ from math import inf
 from typing import Any
 
 from geex.arrays import Array, like, namespace
+from geex.leaveout import MOST, LeftOut, jackknifed, terms
 from geex.plan import Plan
 from geex.posterior import Design, Posterior
 from geex.presence import PresenceMasks
-from geex.unbiased import MOST, Unbiased, jackknifed, terms
 
 POSTERIOR = (
     "Standard errors are those of the posterior: they know nothing of what a smooth prior smooths away, and are too "
@@ -23,13 +23,13 @@ class Fit:
     """The posterior as values of features: coefficients of elements that make up a feature are summed.
 
     rows (r, p): regions whose sums are wanted instead of the features.
-    unbiased: what makes intervals independent of the prior, where draws are independent over features.
+    left: what leaving out draws says of the error: the unbiased residual, or the jackknife. None: the posterior alone.
     """
 
     posterior: Posterior
     plan: Plan
     rows: Array | None = None
-    unbiased: Unbiased | None = None
+    left: LeftOut | None = None
 
     @property
     def values(self) -> Array:
@@ -39,28 +39,28 @@ class Fit:
     @property
     def centre(self) -> Array:
         """What intervals are around: the unbiased values, or else the values."""
-        if self.unbiased is None:
+        if self.left is None:
             return self.values
-        return self.values + (self.unbiased.shifts() if self.rows is None else self.unbiased.shift(self._regions))
+        return self.values + (self.left.shifts() if self.rows is None else self.left.shift(self._regions))
 
     @property
     def freedom(self) -> float:
-        return inf if self.unbiased is None else self.unbiased.freedom
+        return inf if self.left is None else self.left.freedom
 
     @property
     def note(self) -> str:
         """What is to be said of the errors."""
-        if self.unbiased is not None:
-            return PLAIN if self.unbiased.jackknife else UNBIASED
+        if self.left is not None:
+            return PLAIN if self.left.jackknife else UNBIASED
         return POSTERIOR
 
     @property
     def stderr(self) -> Array:
         xp = namespace(self.posterior.mean)
         sampled = None
-        if self.unbiased is not None:
-            sampled = self.unbiased.stderrs() if self.rows is None else self.unbiased.stderr(self._regions)
-            if not self.unbiased.jackknife:
+        if self.left is not None:
+            sampled = self.left.stderrs() if self.rows is None else self.left.stderr(self._regions)
+            if not self.left.jackknife:
                 return sampled
         if self.rows is not None:
             spread = self.posterior.covering(self._coefficients(self.rows))[None, :]
@@ -72,8 +72,8 @@ class Fit:
     @property
     def sum_stderr(self) -> Array:
         xp = namespace(self.posterior.mean)
-        if self.unbiased is not None and not self.unbiased.jackknife:
-            return self.unbiased.stderr(xp.ones_like(self.unbiased.terms[0, :1, :]))[:, 0]
+        if self.left is not None and not self.left.jackknife:
+            return self.left.stderr(xp.ones_like(self.left.terms[0, :1, :]))[:, 0]
         whole = xp.ones_like(self.posterior.lift.reach)[None, :]
         return xp.sqrt(self.posterior.scale * self.posterior.covering(whole)[0])
 
@@ -87,7 +87,7 @@ class Fit:
         if self.posterior.lift.knots.spacing > 1 or design.contrasts.size * differences.shape[1] > MOST:
             return self
         made, freedom = jackknifed(design, differences, self.posterior, ratio)
-        return replace(self, unbiased=Unbiased(self._on_features(made), freedom, jackknife=True))
+        return replace(self, left=LeftOut(self._on_features(made), freedom, jackknife=True))
 
     def _on_features(self, made: Array) -> Array:
         """Terms of coefficients (k, n, q) as terms of features (k, n, p)."""
@@ -104,7 +104,7 @@ class Fit:
         xp, reach = namespace(differences), self.posterior.lift.reach
         steps = xp.ones_like(reach) if isinstance(self.plan.search, PresenceMasks) else reach
         found, freedom = terms(design, differences, self.posterior, ratio, moment, steps)
-        return replace(self, unbiased=Unbiased(self._on_features(found), freedom))
+        return replace(self, left=LeftOut(self._on_features(found), freedom))
 
     @property
     def _regions(self) -> Array:

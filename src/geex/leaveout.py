@@ -1,4 +1,4 @@
-"""Intervals that hold whatever the prior says: an unbiased residual on top of the fit.
+"""What leaving out draws says of a fit: an unbiased residual on top of it, and the jackknife's error.
 
     ξ̃ = 1/n Σ_i [ ξ̂₋ᵢ + e_i r_i / m ],   r_i = d_i − e_i · ξ̂₋ᵢ,   m = E[e_k²]
        = ξ̂ + 1/n Σ_i t_i,                 t_i = (e_i / m − W_i) r_i,   W_i = ∂ξ̂/∂d_i
@@ -18,7 +18,7 @@ LEAST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Unbiased:
+class LeftOut:
     """Terms t (k, n, p) of features, to be added to the values of the fit, and the degrees of freedom left to them.
 
     jackknife: the terms are n (ξ̂ − ξ̂₋ᵢ): their spread is the error of the fit as it is, and nothing is added to it.
