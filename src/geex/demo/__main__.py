@@ -31,10 +31,9 @@ def main(path: Path) -> None:
         explanations.append(explanation)
         print(_row(explanation, names, time.perf_counter() - start))
     print(f"\n{explanations[0].estimand}")
-    pixels = geex.Pixels(channels=0)
-    regressed = geex.explain_batch(model, pictures, method=geex.Regression(), score="softmax", features=pixels)
-    print(f"\nThe picture's last row, by as many queries. {regressed[0].estimand}")
-    print(f"\npicture: {_draw(pictures, explanations, regressed, names, path)}")
+    usual = geex.explain_batch(model, pictures, score="softmax")
+    print(f"\nThe picture's last row, by {usual[0].queries:,} queries and the default method. {usual[0].estimand}")
+    print(f"\npicture: {_draw(pictures, explanations, usual, names, path)}")
     report = path.with_suffix(".html").resolve()
     garment(report)
     print(f"report:  {report}")
@@ -52,7 +51,7 @@ def _row(explanation: geex.Explanation, names: list[str], seconds: float) -> str
 def _draw(
     pictures: np.ndarray,
     explanations: list[geex.Explanation],
-    regressed: list[geex.Explanation],
+    usual: list[geex.Explanation],
     names: list[str],
     path: Path,
 ) -> Path:
@@ -63,7 +62,7 @@ def _draw(
         raise MissingPackage("the picture is drawn by matplotlib: pip install 'geex[app]'") from None
     figure = Figure(figsize=(1.5 * len(pictures), 5.2), layout="constrained")
     axes = figure.subplots(3, len(pictures))
-    for column, (picture, explanation, second) in enumerate(zip(pictures, explanations, regressed, strict=True)):
+    for column, (picture, explanation, second) in enumerate(zip(pictures, explanations, usual, strict=True)):
         assert isinstance(explanation.target, int)
         axes[0, column].imshow(picture[0], cmap="gray")
         axes[0, column].set_title(f"{names[explanation.target]}\np = {explanation.output:.2f}", fontsize=10)
@@ -74,7 +73,7 @@ def _draw(
     for axis in axes.flat:
         axis.set_xticks([])
         axis.set_yticks([])
-    for row, name in enumerate(("garment", "GEEX", "regression")):
+    for row, name in enumerate(("garment", "GEEX", "default")):
         axes[row, 0].set_ylabel(name)
     bar = figure.colorbar(shares, ax=axes[2, -1], ticks=[-limit, 0, limit], shrink=0.9)
     bar.ax.set_yticklabels(["against", "0", "for"])
