@@ -348,6 +348,28 @@ def test_a_claim_without_heartbeat_on_another_machine_is_void(tmp_path):
         assert near.claim("plan", 0, 5) == [(0, 5, MINE)]
 
 
+def test_many_may_open_and_close_it_at_one_moment(tmp_path):
+    stored = []
+
+    def work(path, start, i):
+        start.wait()
+        for _ in range(3):
+            with Journal(path) as journal:
+                journal.store("plan", i, np.full((1, 2), i))
+        stored.append(i)
+
+    for turn in range(40):
+        path, start = tmp_path / f"{turn}.geex", threading.Barrier(4)
+        threads = [threading.Thread(target=work, args=(path, start, i)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        with Journal(path, write=False) as journal:
+            np.testing.assert_array_equal(journal.read("plan", 0, 4)[:, 0], range(4))
+    assert len(stored) == 4 * 40
+
+
 @pytest.mark.parametrize("batches", [(50, 50), (16, 70)])
 def test_two_threads_of_explaining_share_the_work(tmp_path, batches):
     path = tmp_path / "run.geex"

@@ -41,7 +41,7 @@ class Database:
             try:
                 self._checked()
                 if write and not on_network(path):
-                    self.connection.execute("PRAGMA journal_mode = WAL")
+                    self._log()
             except BaseException:
                 self.connection.close()
                 raise
@@ -106,6 +106,18 @@ class Database:
         mode = "rwc" if self.write else "ro"
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
         return sqlite3.connect(address, PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
+
+    def _log(self) -> None:
+        """Turns to a write-ahead log. SQLite does not wait for others that open or close it just then: we do."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self.connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
 
     def _checked(self) -> None:
         """Refuses what is no journal of this version, before anything is written."""
