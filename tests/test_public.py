@@ -61,7 +61,7 @@ LAYERS = [
     ["regression"],
     ["shapley", "guided"],
     ["lime", "default"],
-    ["task", "saved"],
+    ["task", "saved", "region"],
     ["described"],
     ["explanation"],
     ["record", "written", "forecast", "warn"],

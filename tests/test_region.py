@@ -60,13 +60,37 @@ def test_its_interval_covers(method):
     assert 0.93 < np.mean(inside) < 0.97
 
 
+@pytest.mark.parametrize("method", [*METHODS, geex.Guided()], ids=lambda m: type(m).__name__)
+def test_without_answers_the_interval_is_the_widest_that_the_joint_one_can_be(method, tmp_path):
+    explanation = explained(model, X, method, 302, target=[0])
+    loaded = geex.Explanation.load(explanation.save(tmp_path / "a.npz"))
+    for _ in range(20):
+        mask = RNG.random((4, 5)) < 0.4
+        joint, widest = explanation.region(mask), loaded.region(mask)
+        assert (joint.joint, widest.joint) == (True, False)
+        assert widest.value == pytest.approx(joint.value)
+        assert widest.share == pytest.approx(joint.share)
+        assert (widest.low <= joint.low + 1e-12).all()
+        assert (widest.high >= joint.high - 1e-12).all()
+        np.testing.assert_allclose(widest.stderr, explanation.stderr[:, mask].sum(axis=1))
+    one = np.zeros((4, 5), bool)
+    one[2, 3] = True
+    low, high = explanation.interval()
+    np.testing.assert_allclose([loaded.region(one).low, loaded.region(one).high], [low[:, 2, 3], high[:, 2, 3]])
+
+
+def test_a_loaded_region_of_one_output_is_made_of_numbers():
+    explanation = explained(model, X, geex.GEEX(0.5), 102)
+    region = explanation.numpy().region(MASK)
+    assert all(isinstance(number, float) for number in (region.value, region.stderr, region.low, region.share))
+    assert explanation.numpy().region(np.zeros((4, 5))).value == 0
+
+
 def test_what_is_no_region():
     explanation = explained(model, X, geex.GEEX(0.5), 102)
     for bad in (np.ones((5, 4)), np.full((4, 5), 2), "left"):
         with pytest.raises(InputError):
             explanation.region(bad)
-    with pytest.raises(InputError, match="answers"):
-        explanation.numpy().region(MASK)
     with pytest.raises(MethodError, match="joint"):
         explained(model, X, geex.Random(), 102).region(MASK)
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
-from geex.arrays import Array, as_array, host, like, namespace
+from geex.arrays import Array, host, like, namespace
 from geex.checks import is_number
 from geex.described import described
 from geex.errors import InputError
 from geex.features import Features
+from geex.region import Region, chosen, summed, widest
 from geex.saved import read_file, write_file
 from geex.stop import needed
 
@@ -193,30 +194,25 @@ class Explanation:
         centre = self.values if self.centre is None else self.centre
         return centre - reach, centre + reach
 
-    def region(self, mask: Any, level: float = 0.95) -> "Region":
+    def region(self, mask: Any, level: float = 0.95) -> Region:
         """What the features in `mask` contribute together, with a joint interval: errors of neighbours are not
-        independent, so their own intervals cannot be added up."""
+        independent, so their own intervals cannot be added up.
+
+        An explanation that was loaded or converted has no answers left. Its interval is the widest that a joint one
+        can be (`joint` is False); the joint one is in `geex.estimate(journal).region(mask)`, if the run had a journal.
+        """
         _check_level(level)
-        if self.record is None:
-            raise InputError(
-                "a region needs the answers, and an explanation that was loaded or converted has none left."
-            )
-        targets = self.target if isinstance(self.target, list) else [self.target]
-        shape = tuple(self.values.shape)[1:] if isinstance(self.target, list) else tuple(self.values.shape)
-        chosen = host(as_array("mask", mask, InputError))
-        if chosen.shape != shape or not np.isin(chosen, (0, 1)).all():
-            raise InputError(
-                f"mask has shape {chosen.shape} and type {chosen.dtype}; wanted True or False for each of {shape}."
-            )
-        rows = like(chosen.reshape(1, -1).astype(float), self.record.task.explicand)
-        values, centre, errors = self.record.regions(rows, targets)
-        reach = float(stdtrit(self.freedom, 0.5 + level / 2)) * errors
-        ends = [values, errors, centre - reach, centre + reach]
         several = isinstance(self.target, list)
-        value, stderr, low, high = (end[:, 0] if several else float(end[0, 0]) for end in ends)
-        with np.errstate(all="ignore"):
-            share = np.divide(host(value), host(self.output) - host(self.base_value))
-        return Region(value, stderr, low, high, like(share, value) if several else float(share))
+        shape = tuple(self.values.shape)[1:] if several else tuple(self.values.shape)
+        row = chosen(mask, shape)
+        if self.record is not None:
+            targets = self.target if isinstance(self.target, list) else [self.target]
+            found = self.record.regions(like(row, self.record.task.explicand), targets)
+        else:
+            arrays = (self.values, self.values if self.centre is None else self.centre, self.stderr)
+            found = widest(row, *(array if several else array[None, ...] for array in arrays))
+        width = float(stdtrit(self.freedom, 0.5 + level / 2))
+        return summed(found, width, host(self.output) - host(self.base_value), several, self.record is not None)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes all but the record to `path`, an .npz file with no pickle in it."""
@@ -246,17 +242,6 @@ class Explanation:
 
     def __repr__(self) -> str:
         return described(self)
-
-
-@dataclass(frozen=True, eq=False)
-class Region:
-    """The sum of some features' values, its standard error and interval, and its share of f(x) − f(x̊)."""
-
-    value: Array | float
-    stderr: Array | float
-    low: Array | float
-    high: Array | float
-    share: Array | float
 
 
 def _check_level(level: Any) -> None:
