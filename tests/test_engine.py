@@ -68,16 +68,18 @@ def test_concurrency_changes_no_byte(plain, batch, concurrency):
 
 
 def test_no_more_calls_at_a_time_than_allowed():
-    at_work, most = [], []
+    """Four are made at a time, since four meet; and never a fifth."""
+    meeting, at_work, most = threading.Barrier(4), [], []
 
-    def watching(z):
+    def watching(call, z):
         at_work.append(1)
         most.append(len(at_work))
+        if 3 <= call <= 6:  # the first two are for f(x) and f(x̊), each alone
+            meeting.wait(60)
         time.sleep(0.002)
         at_work.pop()
-        return model(z)
 
-    explained(watching, X, METHOD, 502, batch=10, limits=Limits(concurrency=4))
+    explained(Counted(watching), X, METHOD, 502, batch=10, limits=Limits(concurrency=4))
     assert max(most) == 4
 
 
@@ -152,7 +154,7 @@ def test_a_batch_that_memory_does_not_hold_is_halved(plain, concurrency):
     same(geex.explain(asked, X, method=METHOD, queries=1500, progress=False, limits=Limits(concurrency)), plain)
     assert asked.rows == plain.queries
     assert max(sizes) == 512
-    assert set(sizes[len(sizes) // 2 :]) <= {64, 32, *range(61)}
+    assert sum(size > 60 for size in sizes) <= 4 * concurrency, "512, 256, 128 and 64 failed, once for every thread"
 
 
 def test_one_row_that_memory_does_not_hold_is_an_error():

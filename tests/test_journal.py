@@ -276,20 +276,18 @@ def test_a_full_disk_loses_nothing_that_was_committed(tmp_path, concurrency):
         first, second = Counted(), Counted()
         with pytest.raises(errors.JournalError, match=r"full.*make room and make the same call again"):
             explained(first, X, METHOD, 20000, batch=100, journal=path, limits=limits)
-        with Journal(path, write=False) as journal:
-            committed = sum(stop - start for s in journal_sources(path) for start, stop in journal.stored(s))
-        assert 1000 < committed < first.rows <= committed + 100 * 2 * concurrency
+        kept = committed(path)
+        assert 1000 < kept < first.rows <= kept + 100 * 2 * concurrency
         subprocess.run(["mount", "-o", "remount,size=16m", str(folder)], check=True)
         same(explained(second, X, METHOD, 20000, batch=100, journal=path, limits=limits), whole)
-        assert second.rows == whole.queries - committed
+        assert second.rows == whole.queries - kept
 
 
-def journal_sources(path):
-    connection = sqlite3.connect(path)
-    try:
-        return [row[0] for row in connection.execute("SELECT fingerprint FROM sources")]
-    finally:
-        connection.close()
+def committed(path):
+    """How many rows are in a journal."""
+    with Journal(path, write=False) as journal:
+        found = journal.database.connection.execute("SELECT coalesce(sum(stop - start), 0) FROM answers")
+        return found.fetchone()[0]
 
 
 # several processes
@@ -368,6 +366,34 @@ def test_many_may_open_and_close_it_at_one_moment(tmp_path):
         with Journal(path, write=False) as journal:
             np.testing.assert_array_equal(journal.read("plan", 0, 4)[:, 0], range(4))
     assert len(stored) == 4 * 40
+
+
+def test_ctrl_c_while_another_process_asks(tmp_path, monkeypatch):
+    """It comes while the journal is looked at, where it is noted and not raised; the other is not waited for."""
+    path, looks = tmp_path / "run.geex", []
+    plan = explained(model, X, METHOD, 502).record.plans[0]
+
+    def looked(journal, fingerprint, start, stop):
+        looks.append(start)
+        if len(looks) == 20:
+            signal.raise_signal(signal.SIGINT)
+        if len(looks) == 200:
+            other.close()  # it is waited for all the same: this ends the run, and the test
+        return claim(journal, fingerprint, start, stop)
+
+    with Journal(path) as other:
+        other.claim(plan.fingerprint, 300, 400)
+        claim = Journal.claim
+        monkeypatch.setattr(Journal, "claim", looked)
+        with pytest.warns(errors.PartialRun):
+            part = explained(model, X, METHOD, 502, batch=100, journal=path)
+    assert len(part.record.answers[0]) == 300
+
+
+def test_a_journal_that_is_being_made_is_not_read_yet(tmp_path):
+    (tmp_path / "run.geex").touch()
+    with pytest.raises(errors.JournalError, match="nothing was asked yet"):
+        geex.estimate(tmp_path / "run.geex")
 
 
 @pytest.mark.parametrize("batches", [(50, 50), (16, 70)])

@@ -248,14 +248,21 @@ def test_white_boxes_have_reports():
 # in a browser
 
 
+def until(found, wanted):
+    """What `found` gives, once that is what is wanted, or at the latest after half a minute."""
+    end = time.monotonic() + 30
+    while not wanted(found()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found()
+
+
 def drawn(window, last=0):
     """Waits until the page has drawn anew, and says how often it has."""
-    for _ in range(200):
-        count = int(window.js("return document.documentElement.dataset.drawn || 0"))
-        if count > last:
-            return count
-        time.sleep(0.02)
-    raise AssertionError(f"nothing was drawn; the console says {window.console()}")
+    count = until(
+        lambda: int(window.js("return document.documentElement.dataset.drawn || 0")), lambda count: count > last
+    )
+    assert count > last, f"nothing was drawn; the console says {window.console()}"
+    return count
 
 
 def use(window, selector, value=None):
@@ -334,6 +341,9 @@ def test_the_pixel_under_the_pointer_and_the_focus_is_told(shown, photo):
     def readout():
         return shown.js("return document.getElementById('readout').textContent")
 
+    def reads(start):
+        assert until(readout, lambda text: text.startswith(start)).startswith(start)
+
     def number(text):
         return float(text.replace("−", "-"))
 
@@ -342,8 +352,7 @@ def test_the_pixel_under_the_pointer_and_the_focus_is_told(shown, photo):
         "c.dispatchEvent(new PointerEvent('pointermove',"
         "{clientX: b.left + b.width * 3.5 / 16, clientY: b.top + b.height * 7.5 / 12}))"
     )
-    time.sleep(0.1)
-    assert readout().startswith("Row 7, column 3: ")
+    reads("Row 7, column 3: ")
     value, error = re.search(r": ([+−\d.e]+) ± ([\d.e−]+)", readout()).groups()
     step = 0.02 * np.abs(photo.values).max()
     assert number(value) == pytest.approx(photo.values[7, 3], abs=step)
@@ -352,11 +361,9 @@ def test_the_pixel_under_the_pointer_and_the_focus_is_told(shown, photo):
 
     picture = shown.driver.find_element("id", "picture")
     picture.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
-    time.sleep(0.1)
-    assert readout().startswith("Row 9, column 4: ")
+    reads("Row 9, column 4: ")
     picture.send_keys(*[Keys.ARROW_LEFT] * 9)
-    time.sleep(0.1)
-    assert readout().startswith("Row 9, column 0: ")
+    reads("Row 9, column 0: ")
     assert shown.js("return document.activeElement.id") == "picture"
 
 
@@ -425,6 +432,8 @@ def test_segments_are_one_feature_each(browser, tmp_path):  # noqa: F811
     assert (shown[:, :8] == shown[0, 0]).all()
     assert (shown[:, 8:] == shown[0, 15]).all()
     window.js("document.getElementById('picture').focus()")
-    time.sleep(0.1)
-    assert "group 9 (row 6, column 8)" in window.js("return document.getElementById('readout').textContent")
+    place = "group 9 (row 6, column 8)"
+    assert place in until(
+        lambda: window.js("return document.getElementById('readout').textContent"), lambda text: place in text
+    )
     assert window.console() == []

@@ -13,7 +13,7 @@ TYPES = [np.float16, np.float32, np.float64, np.uint8, np.int16, np.int64, np.bo
 METHODS = [geex.GEEX(), geex.GEEX(0.5, coupling="orthogonal"), geex.GEEX(0.3, mirror=False), geex.Interpolated(steps=2)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     shape=hnp.array_shapes(min_dims=0, max_dims=4, min_side=1, max_side=6),
     dtype=st.sampled_from(TYPES),
@@ -44,7 +44,7 @@ def test_values_have_the_shape_of_the_explicand(shape, dtype, method, queries, b
 
 
 @given(height=st.integers(1, 5), width=st.integers(1, 5), first=st.booleans())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_pixels_of_images_that_are_not_square(height, width, first):
     shape = (3, height, width) if first else (height, width, 3)
     x = np.random.default_rng(0).normal(size=shape)

@@ -129,6 +129,8 @@ class Database:
                         database.execute(statement)
                     database.execute(f"PRAGMA application_id = {APPLICATION}")
                     database.execute(f"PRAGMA user_version = {FORMAT}")
+        if not self.write and not self.path.stat().st_size:
+            raise JournalError(f"{self.path} is empty: nothing was asked yet. Try again when the run has begun.")
         application = database.execute("PRAGMA application_id").fetchone()[0]
         version = database.execute("PRAGMA user_version").fetchone()[0]
         if application != APPLICATION:

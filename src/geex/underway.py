@@ -251,6 +251,8 @@ class Theirs:
                 if part.state == MINE:
                     desk.begin(part, self.number + part.start - job.start).get()
                     own += part.size
+            if desk.interrupt.stop.is_set():  # Ctrl-C came while the journal was looked at
+                raise Stopped
             desk.interrupt.waiting(time.sleep, POLL)
 
     def drop(self) -> None: ...

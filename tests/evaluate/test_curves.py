@@ -79,7 +79,7 @@ def cases(draw):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(case=cases())
 def test_equals_the_slow_twin(case):
     shape, features, levels, step, batch, seed = case
