@@ -16,7 +16,6 @@ def ask(x, **settings):
     ("shape", "method", "values"),
     [
         ((5,), "Shapley()", (5,)),
-        ((1, 30), "Shapley()", (1, 30)),
         ((28, 28), "Guided()", (28, 28)),
         ((1, 28, 28), "Guided()", (28, 28)),
         ((3, 20, 30), "Guided()", (20, 30)),
@@ -30,6 +29,32 @@ def test_the_kind_of_input_decides(shape, method, values):
     found = ask(np.ones(shape), queries=60)
     assert found.config["method"] == method
     assert found.values.shape == values
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 20, 30), (1, 20, 30, 3), (1, 1, 28, 28), (1, 28, 28, 1), (1, 4, 8, 8)])
+@pytest.mark.parametrize("method", [None, geex.GEEX()], ids=str)
+def test_an_image_in_a_batch_of_one_is_told_before_the_first_query(shape, method):
+    asked = []
+    with pytest.raises(geex.errors.ExplicandError, match=r"batch of one: explain x\[0\], of shape"):
+        geex.explain(asked.append, np.ones(shape), method=method)
+    with pytest.raises(geex.errors.ExplicandError, match=r"explain x\[0\]"):
+        geex.explain_batch(asked.append, [np.ones(shape)], method=method)
+    assert not asked
+    assert ask(np.ones(shape), queries=60, features=geex.Elements()).values.shape == shape
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 1), (1, 9, 9), (9, 9, 1), (1, 5, 5, 5), (1, 3, 4, 5), (2, 3, 10, 10)])
+def test_what_looks_like_no_batch_is_explained(shape):
+    ask(np.ones(shape), queries=60)
+
+
+def test_a_row_in_a_batch_of_one_is_warned_of():
+    for call in (ask, lambda x, **settings: geex.explain_batch(lambda z: z.sum((1, 2)), [x], progress=False)[0]):
+        with pytest.warns(geex.errors.BatchOfOne, match=r"asked batches of shape \(n, 1, 30\).*explain x\[0\]"):
+            found = call(np.ones((1, 30)), queries=60)
+        assert found.config["method"] == "Shapley()"
+        assert found.values.shape == (1, 30)
+    ask(np.ones((1, 30)), queries=60, features=geex.Elements())
 
 
 def test_settings_are_kept():

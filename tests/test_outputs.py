@@ -6,6 +6,7 @@ from scipy.special import logit
 from scipy.special import softmax as scipy_softmax
 
 import geex
+from geex import errors
 from geex.outputs import log_odds, margin, softmax
 from tests.helpers import explained
 
@@ -99,3 +100,61 @@ def test_what_is_not_named_stays():
     assert groups.target == 2
     assert groups.output == first.output
     assert geex.estimate(first, score="answer").output == pytest.approx(logits(X[None])[0, 2])
+
+
+LABELS = ["Bag", "T-shirt", "Coat", "coat"]
+
+
+def test_outputs_by_their_labels(tmp_path):
+    def asked(model=logits, target="t-SHIRT", **settings):
+        return explained(model, X, geex.GEEX(0.5), 301, target=target, **settings)
+
+    class Labelled:
+        labels = np.array(LABELS)
+
+        def __call__(self, z):
+            return logits(z)
+
+    found = asked(labels=LABELS)
+    assert found.values.tobytes() == asked(target=1).values.tobytes()
+    assert (found.target, found.labels) == (1, LABELS)
+    assert "output 1 (T-shirt)" in repr(found)
+    assert asked(labels=iter(LABELS), target=None).labels == LABELS
+    assert asked(Labelled()).target == 1
+    assert asked(Labelled(), target=np.array(["coat", "Bag"])).target == [3, 0]
+    assert asked(labels=LABELS, target=["Coat", -4]).target == [2, 0]
+    assert geex.explain_batch(logits, [X], target="Bag", labels=LABELS, queries=99, progress=False)[0].target == 0
+    assert geex.estimate(found, target="Bag").target == 0
+    assert geex.estimate(found, target="dog", labels=["a", "b", "c", "dog"]).labels[3] == "dog"
+    with pytest.raises(errors.TargetError, match="the nearest are 'T-shirt'"):
+        geex.estimate(found, target="shirt")
+
+
+@pytest.mark.parametrize("method", [geex.GEEX(0.5), geex.Regression()], ids=str)
+def test_labels_of_a_journal(tmp_path, method):
+    path = tmp_path / "run.geex"
+    for stop in (None, geex.Settled()):  # in one go, and in legs
+        explained(logits, X, method, 301, journal=path, target="Bag", labels=LABELS, stop=stop)
+        found = geex.estimate(path, target="T-shirt", labels=LABELS)
+        assert (found.target, found.labels) == (1, LABELS)
+        with pytest.raises(errors.TargetError, match="not known"):
+            geex.estimate(path, target="T-shirt")
+
+
+def test_labels_that_are_not_as_many_as_outputs_are_told_after_the_first_call():
+    asked = []
+
+    def model(z):
+        asked.append(len(z))
+        return logits(z)
+
+    model.labels = LABELS[:3]
+    for settings in ({"labels": LABELS[:3]}, {"target": "Bag"}):
+        asked.clear()
+        with pytest.raises(errors.InputError, match="there are 3 labels and the model has 4 outputs"):
+            explained(model, X, geex.GEEX(0.5), 301, **settings)
+        assert sum(asked) <= 3
+    found = explained(model, X, geex.GEEX(0.5), 301)  # a model's own are passed over where nobody asks for them
+    assert found.labels is None
+    with pytest.raises(errors.InputError, match="3 labels"):
+        geex.estimate(found, labels=LABELS[:3])

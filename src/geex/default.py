@@ -36,6 +36,11 @@ def defaults(shape: Shape, features: Features | None) -> Defaults:
     return Defaults(features, Guided(), AUTO)
 
 
+def looks_like_a_batch(shape: Shape) -> bool:
+    """Whether it is an image with channels in a batch of one: (1, 3, h, w), (1, h, w, 3)."""
+    return len(shape) == 4 and shape[0] == 1 and isinstance(_pixels(shape[1:]), Pixels)
+
+
 def _pixels(shape: Shape) -> Features:
     """The pixels of what looks like an image with channels, first or last; the elements of anything else."""
     for axis in (0, -1) if len(shape) == 3 else ():

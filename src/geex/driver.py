@@ -11,7 +11,7 @@ from geex.engine import Engine, Session
 from geex.errors import BudgetError, JournalError
 from geex.explanation import Explanation
 from geex.legs import Asked, ask_at_once, ask_in_legs, in_legs
-from geex.outputs import chosen, scored, settled
+from geex.outputs import check_count, chosen, scored, settled
 from geex.plan import Ends, Masks, Plan, seed_of
 from geex.record import Record, explained
 from geex.task import Task
@@ -57,6 +57,7 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
         return None
     task = replace(task, score=settled(task.score, ends))
     output = scored(ends, task.score)
+    check_count(task.labels, int(output.shape[1]))
     targets, several = chosen(task.target, output[0, :])
     if getattr(task.method, "compares", True):
         little_to_explain(output, targets)
@@ -91,6 +92,7 @@ def _named(explanation: Explanation, model: Any) -> Explanation:
     """With the names that the model has for its outputs and features, where there are as many."""
     labels, names, record = getattr(model, "labels", None), getattr(model, "names", None), explanation.record
     assert record is not None
+    labels = labels if record.task.labels is None else record.task.labels
     outputs = int(scored(record.ends[:1, :], record.task.score).shape[1])
     features = prod(record.task.features.shape(tuple(record.task.explicand.shape)))
     return explanation.named(

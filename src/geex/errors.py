@@ -20,6 +20,7 @@ GeexError
 ├── RunError(RuntimeError)        workers that went away
 └── MissingPackage(ImportError)   an optional package is not installed
 
+BatchOfOne(UserWarning)           x may have a batch axis
 LittleToExplain(UserWarning)      f(x) is hardly different from f(x̊)
 UnevenScales(UserWarning)         one default σ for columns of very different scales
 UnsteadyModel(UserWarning)        the model answered the same query differently
@@ -124,6 +125,10 @@ class RunError(GeexError, RuntimeError):
 
 class MissingPackage(GeexError, ImportError):
     """What was asked for needs a package that is not installed; the message has the command that installs it."""
+
+
+class BatchOfOne(UserWarning):
+    """x is one row with an axis before it, which may be a batch."""
 
 
 class LittleToExplain(UserWarning):

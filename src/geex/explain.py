@@ -24,12 +24,24 @@ from geex.journal import Journal
 from geex.legs import in_legs
 from geex.limits import Limits
 from geex.methods import Method
-from geex.outputs import Score, Target, check_score, checked_target, chosen, scored, settled
+from geex.outputs import (
+    Score,
+    Target,
+    check_count,
+    check_score,
+    checked_labels,
+    checked_target,
+    chosen,
+    names_an_output,
+    scored,
+    settled,
+)
 from geex.plan import Masks
 from geex.pool import Runner
 from geex.record import Record, estimated, explained, stored
 from geex.stop import Stop
 from geex.task import Task, prepare
+from geex.warn import one_row
 from geex.written import task_of
 
 
@@ -39,6 +51,7 @@ def explain(
     *,
     baseline: Baseline = None,
     target: Target = None,
+    labels: Sequence[str] | None = None,
     score: Score = None,
     method: Method | None = None,
     queries: int | None = None,
@@ -59,7 +72,8 @@ def explain(
     x: one explicand, without a batch axis. Its library and device decide where everything runs.
     baseline: what absence looks like: a number, an array, `blur(…)`, `per_channel(…)`, `mean(data)`, any callable
         from x to an array, or a list of these, over which the explanation is averaged. None: 0.
-    target: which output: a whole number, a list, or "all". None: the largest for x.
+    target: which output: a whole number, a label, a list of these, or "all". None: the largest for x.
+    labels: names of the outputs, one for each. None: those that the model carries, if any.
     score: what of the answer is explained: "softmax" of logits, "log_odds" of probabilities, the "margin" to the
         next output, or a callable (n, k) -> (n, k). "answer": the answer as it comes. Log-odds are of p kept 1e-12
         away from 0 and 1, "bounded_log_odds" 1e-3; "auto" is the latter where the answers are chances of classes. None:
@@ -83,7 +97,10 @@ def explain(
 
     Ctrl-C ends the asking: the explanation of what is in comes back, marked `partial`.
     """
-    task = prepare(x, baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop)
+    names = _labels(labels, target, model)
+    task = prepare(x, baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop, names)
+    if features is None:
+        one_row(task)
     return explain_tasks(engine(model, limits, run, journal, price), [task], Masks(keep=0))[0]
 
 
@@ -93,6 +110,7 @@ def explain_batch(
     *,
     baseline: Baseline = None,
     target: Target = None,
+    labels: Sequence[str] | None = None,
     score: Score = None,
     method: Method | None = None,
     queries: int | None = None,
@@ -114,14 +132,19 @@ def explain_batch(
     """
     if not hasattr(xs, "__len__") or getattr(xs, "ndim", 1) == 0 or len(xs) == 0:
         raise ExplicandError(f"xs is a {type(xs).__name__} with no explicand in it; wanted one or more.")
-    settings = (baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop)
-    return explain_tasks(engine(model, limits, run, journal, price), [prepare(x, *settings) for x in xs], Masks())
+    names = _labels(labels, target, model)
+    settings = (baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop, names)
+    tasks = [prepare(x, *settings) for x in xs]
+    if features is None:
+        one_row(tasks[0])
+    return explain_tasks(engine(model, limits, run, journal, price), tasks, Masks())
 
 
 def estimate(
     explanation: Explanation | str | os.PathLike[str],
     *,
     target: Target = None,
+    labels: Sequence[str] | None = None,
     score: Score = None,
     features: Features | None = None,
     method: Method | None = None,
@@ -130,6 +153,7 @@ def estimate(
     """Another question about answers that are already there: other outputs, score, features or method, and no query.
 
     explanation: one that `explain` returned, or the journal that it wrote.
+    labels: names of the outputs, one for each; None: those that the explanation has.
     method: one that asks the same, such as Regression(of=…) of what was asked.
     which: which of a journal's runs, in the order in which they were begun; −1 is the last.
 
@@ -137,7 +161,7 @@ def estimate(
     show and hide whole features: other features want other queries.
     """
     if isinstance(explanation, str | os.PathLike):
-        return _from_journal(explanation, which, target, score, features, method)
+        return _from_journal(explanation, which, target, checked_labels(labels), score, features, method)
     record = getattr(explanation, "record", None)
     if record is None:
         raise InputError(
@@ -148,20 +172,31 @@ def estimate(
     features = task.features if features is None else checked(features, tuple(task.explicand.shape))
     check_score(score)
     _check_masks(record, features)
-    target = explanation.target if target is None else checked_target(target)
+    named = explanation.labels if labels is None else checked_labels(labels)
+    strict = labels is not None or names_an_output(target)
+    target = explanation.target if target is None else checked_target(target, named)
     score = task.score if score is None else settled(score, record.ends)
     task = replace(task, target=target, score=score, features=features)
     if method is not None:
         task = _another_method(record, task, method)
     plans = [replace(plan, features=task.features) for plan in record.plans]
-    targets, several = chosen(target, scored(record.ends[:1, :], task.score)[0, :])
+    output = scored(record.ends[:1, :], task.score)[0, :]
+    check_count(named if strict else None, int(output.shape[0]))
+    targets, several = chosen(target, output)
     record = replace(record, task=task, plans=plans)
     parts = [
         estimated(record.task, p, stored(p, a), record.ends, i, targets)
         for i, (p, a) in enumerate(zip(plans, record.answers, strict=True))
     ]
     names = explanation.names if repr(features) == repr(explanation.features) else None
-    return replace(explained(record, parts, targets, several), labels=explanation.labels, names=names)
+    return replace(explained(record, parts, targets, several), labels=named, names=names)
+
+
+def _labels(labels: Sequence[str] | None, target: Target, model: Model) -> list[str] | None:
+    """Names that have to go with the outputs: those that were given, or the model's where the target is one of them."""
+    if labels is None and names_an_output(target):
+        labels = getattr(model, "labels", None)
+    return checked_labels(labels)
 
 
 def _check_masks(record: Record, features: Features) -> None:
@@ -186,20 +221,27 @@ def _another_method(record: Record, task: Task, method: Method) -> Task:
 
 
 def _from_journal(
-    path: Any, which: int, target: Target, score: Score, features: Features | None, method: Method | None
+    path: Any,
+    which: int,
+    target: Target,
+    labels: list[str] | None,
+    score: Score,
+    features: Features | None,
+    method: Method | None,
 ) -> Explanation:
     check_score(score)
     with Journal(path, write=False) as journal:
         runs = journal.runs()
     if not is_whole(which) or not -len(runs) <= which < len(runs):
         raise JournalError(f"which is {which!r} and {path} holds {len(runs)} runs; wanted 0 … {len(runs) - 1}, or −1.")
-    given: dict[str, Any] = {"target": checked_target(target), "score": score, "features": features, "method": method}
-    task = task_of(*runs[which], **given)
+    target = checked_target(target, labels)
+    given: dict[str, Any] = {"target": target, "score": score, "features": features, "method": method}
+    task = replace(task_of(*runs[which], **given), labels=labels)
     checked(task.features, tuple(task.explicand.shape))
     if not in_legs(task):
         return _read(path, task)
     # what was asked followed from what the run was about, so that is read first
-    return estimate(_read(path, task_of(*runs[which])), **given)
+    return estimate(_read(path, task_of(*runs[which])), labels=labels, **given)
 
 
 def _read(path: Any, task: Task) -> Explanation:

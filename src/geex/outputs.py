@@ -3,6 +3,7 @@
 Both act on stored answers (n, k), so either can be changed without a query.
 """
 
+import difflib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from geex.checks import is_whole
 from geex.errors import AnswerError, InputError, TargetError
 
 Score = str | Callable[[Array], Array] | None
-Target = int | Sequence[int] | str | None
+Target = int | str | Sequence[int | str] | None
 
 
 AUTO = "auto"
@@ -113,19 +114,65 @@ def scored(answers: Array, score: Score) -> Array:
     return result
 
 
-def checked_target(target: Any) -> Target:
-    """None, "all", an int or a list of ints; raises TargetError for anything else."""
+def checked_target(target: Any, labels: Sequence[str] | None = None) -> Target:
+    """None, "all", an int or a list of ints, labels replaced by their places; raises TargetError for anything else."""
     if target is None or (isinstance(target, str) and target == "all"):
         return target
+    if isinstance(target, str):
+        return labelled(target, labels)
     if getattr(target, "ndim", 1) == 0 and hasattr(target, "item"):
         target = target.item()
     if is_whole(target):
         return int(target)
-    entries = list(target) if isinstance(target, Iterable) and not isinstance(target, str) else []
+    entries = list(target) if isinstance(target, Iterable) else []
     entries = [entry.item() if hasattr(entry, "item") else entry for entry in entries]
+    entries = [labelled(entry, labels) if isinstance(entry, str) else entry for entry in entries]
     if not entries or not all(map(is_whole, entries)):
-        raise TargetError(f"target is {target!r}; wanted a whole number, a list of them, 'all' or None.")
+        raise TargetError(f"target is {target!r}; wanted a whole number, a label, a list of them, 'all' or None.")
     return [int(entry) for entry in entries]
+
+
+def names_an_output(target: Any) -> bool:
+    """Whether it names outputs by their labels."""
+    if isinstance(target, str):
+        return target != "all"
+    several = isinstance(target, Iterable) and getattr(target, "ndim", 1) > 0
+    return several and any(isinstance(entry, str) for entry in target)
+
+
+def labelled(label: str, labels: Sequence[str] | None) -> int:
+    """The output that is called so, in any case."""
+    if labels is None:
+        raise TargetError(
+            f"target is {label!r} and the names of the outputs are not known; give geex.explain labels=[…], one for "
+            "each output, or the output's number."
+        )
+    lower = [name.lower() for name in labels]
+    same = [place for place, name in enumerate(labels) if name == label]
+    places = same or [place for place, name in enumerate(lower) if name == label.lower()]
+    if len(places) == 1:
+        return places[0]
+    if places:
+        raise TargetError(f"outputs {', '.join(map(str, places))} are all called {label!r}; give the number of one.")
+    near = difflib.get_close_matches(label.lower(), lower, 3, 0.4)
+    near += [name for name in dict.fromkeys(lower) if label.lower() in name and name not in near][: 3 - len(near)]
+    told = ", ".join(repr(labels[lower.index(name)]) for name in near)
+    raise TargetError(f"no output is called {label!r}; " + (f"the nearest are {told}." if near else "none is near."))
+
+
+def checked_labels(labels: Any) -> list[str] | None:
+    """Names of outputs as texts; None where there are none."""
+    if labels is None:
+        return None
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise InputError(f"labels is {labels!r}; wanted a list of names, one for each output.")
+    return [str(label) for label in labels]
+
+
+def check_count(labels: Sequence[str] | None, outputs: int) -> None:
+    """Raises InputError where there are labels and not one for each output."""
+    if labels is not None and len(labels) != outputs:
+        raise InputError(f"there are {len(labels)} labels and the model has {outputs} outputs; wanted one for each.")
 
 
 def chosen(target: Target, output: Array) -> tuple[list[int], bool]:
@@ -135,7 +182,7 @@ def chosen(target: Target, output: Array) -> tuple[list[int], bool]:
         return [int(namespace(output).argmax(output))], False
     if isinstance(target, str):
         return list(range(k)), True
-    entries = [target] if isinstance(target, int) else list(target)
+    entries = [target] if isinstance(target, int) else [int(entry) for entry in target]
     for entry in entries:
         if not -k <= entry < k:
             raise TargetError(f"target {entry} is out of range: the model has {k} outputs, 0 … {k - 1}.")

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from geex.arrays import Array, as_array, as_explicand, like, namespace, working
+from geex.arrays import Array, Shape, as_array, as_explicand, like, namespace, working
 from geex.baseline import Baseline, baselines, said
 from geex.checks import whole
-from geex.default import QUERIES, defaults
+from geex.default import QUERIES, defaults, looks_like_a_batch
 from geex.errors import BoundsError, BudgetError, ExplicandError, InputError, MethodError
 from geex.features import Elements, Features, checked
 from geex.methods import Method
@@ -22,6 +22,7 @@ class Task:
 
     baseline: in the words of whoever named it, for the call that makes the same again.
     twice: whether the model is asked for x a second time.
+    labels: names of the outputs, which have to be as many.
     """
 
     explicand: Array
@@ -39,6 +40,7 @@ class Task:
     progress: bool
     twice: bool = False
     stop: Stop | None = None
+    labels: list[str] | None = None
 
 
 def prepare(
@@ -54,12 +56,13 @@ def prepare(
     batch: int | None,
     progress: bool,
     stop: Stop | None = None,
+    labels: list[str] | None = None,
 ) -> Task:
     """A task out of the arguments of `explain`."""
     array = as_explicand(x)
     explicand = working(array)
     floating = namespace(array).isdtype(array.dtype, "real floating")
-    features = None if features is None else checked(features, tuple(explicand.shape))
+    features = _features(features, tuple(explicand.shape))
     if method is None:
         usual = defaults(tuple(explicand.shape), features)
         features, method = usual.features, usual.method
@@ -79,14 +82,27 @@ def prepare(
         features=features,
         bounds=_bounds(bounds, explicand, absent),
         method=method,
-        target=checked_target(target),
+        target=checked_target(target, labels),
         score=score,
         queries=PAPERS_QUERIES if queries is None else whole("queries", queries, 1, BudgetError),
         seed=whole("seed", seed, 0, InputError),
         batch=None if batch is None else whole("batch", batch, 1, BudgetError),
         progress=progress,
         stop=stop,
+        labels=labels,
     )
+
+
+def _features(features: Features | None, shape: Shape) -> Features | None:
+    """The features that were given. Where none were, an image is no batch of one: its pixels would be no neighbours."""
+    if features is not None:
+        return checked(features, shape)
+    if looks_like_a_batch(shape):
+        raise ExplicandError(
+            f"x has shape {shape}, which looks like an image in a batch of one: explain x[0], of shape {shape[1:]}. If "
+            "the model does take rows of that shape, say what a feature is: features=geex.Elements()."
+        )
+    return None
 
 
 def _baselines(spec: Baseline, explicand: Array, features: Features, method: Method) -> list[Array]:

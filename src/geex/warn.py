@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from geex.arrays import Array, host
-from geex.errors import LittleToExplain, PartialRun, UnevenScales, UnsteadyModel
+from geex.errors import BatchOfOne, LittleToExplain, PartialRun, UnevenScales, UnsteadyModel
 from geex.explanation import Explanation
 from geex.task import Task
 
@@ -60,6 +60,18 @@ def uneven_scales(task: Task, baseline: Array) -> None:
             f"x differs from the baseline by {reach.min():.2g} in one column and by {reach.max():.2g} in another, and "
             "one sigma cannot suit both; standardise the columns, or take method=geex.Shapley(), which needs none.",
             UnevenScales,
+            stacklevel=_frames_of_geex(),
+        )
+
+
+def one_row(task: Task) -> None:
+    """A row of a table is (p,); one of (1, p) may be a series with its channel axis, or a batch."""
+    shape = tuple(task.explicand.shape)
+    if len(shape) == 2 and shape[0] == 1 and shape[1] > 1:
+        warnings.warn(
+            f"x has shape {shape}, and the model is asked batches of shape (n, 1, {shape[1]}): if the first axis of x "
+            "is a batch, explain x[0]. If it is not, features=geex.Elements() says so.",
+            BatchOfOne,
             stacklevel=_frames_of_geex(),
         )
 

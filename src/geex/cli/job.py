@@ -16,7 +16,7 @@ from geex.cli.models import limits, opened
 from geex.cli.naming import chosen, labels_in
 from geex.cli.options import Access, Question, Wanted
 from geex.cli.reading import Subject, subject
-from geex.errors import GeexError, InputError
+from geex.errors import GeexError
 from geex.explanation import Explanation
 from geex.methods import Method
 from geex.stop import Stop
@@ -45,6 +45,7 @@ class Ready:
             seen.x,
             baseline=self.baseline(),
             target=self.target,
+            labels=self.labels,
             score=asked.score,
             method=how,
             queries=asked.queries,
@@ -57,7 +58,7 @@ class Ready:
             price=price,
             stop=enough,
         )
-        return _named(explanation, self.labels, seen.names)
+        return _named(explanation, seen.names)
 
     def baseline(self) -> Any:
         """What --baseline says; else the mean row of a table, a photo's own blur, and 0 for all others."""
@@ -101,13 +102,10 @@ def recognised(explanation: Explanation, began: dict[str, Any]) -> tuple[Explana
         return explanation, None
     if not np.array_equal(seen.x, x):
         return explanation, None
-    return _named(explanation, None, seen.names), seen.picture
+    return _named(explanation, seen.names), seen.picture
 
 
-def _named(explanation: Explanation, labels: Sequence[str] | None, names: Sequence[str] | None) -> Explanation:
-    """Named as far as the names go with it; a labels file of another length is worth a word."""
-    outputs = None if explanation.record is None else int(explanation.record.ends.shape[1])
-    if labels is not None and outputs is not None and len(labels) != outputs:
-        raise InputError(f"there are {len(labels)} labels and the model has {outputs} outputs; wanted one for each.")
+def _named(explanation: Explanation, names: Sequence[str] | None) -> Explanation:
+    """With the names of its features, where there are as many."""
     size = int(explanation.values.size if hasattr(explanation.values, "size") else 0)
-    return explanation.named(labels, names if names is not None and len(names) == size else None)
+    return explanation.named(names=names if names is not None and len(names) == size else None)

@@ -1,6 +1,5 @@
 """Outputs by their names: the labels file, and --target by index or label."""
 
-import difflib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 from geex.errors import FileError, InputError
 from geex.explain import estimate
 from geex.explanation import Explanation
+from geex.outputs import labelled
 
 SQLITE = b"SQLite format 3\x00"
 
@@ -34,21 +34,16 @@ def chosen(text: str | None, labels: Sequence[str] | None) -> int | None:
     """The output that --target names: a label, in any case, or an index."""
     if text is None:
         return None
-    lower = [label.lower() for label in labels or ()]
-    if lower.count(text.lower()) == 1:
-        return lower.index(text.lower())
-    try:
-        return int(text)
-    except ValueError:
-        pass
+    if text.lower() not in [label.lower() for label in labels or ()]:
+        try:
+            return int(text)
+        except ValueError:
+            pass
     if labels is None:
         raise InputError(
             f"--target is {text!r} and the names of the outputs are not known; give an index or --labels FILE."
         )
-    near = difflib.get_close_matches(text.lower(), lower, 3, 0.4)
-    near += [label for label in lower if text.lower() in label and label not in near][: 3 - len(near)]
-    told = ", ".join(repr(labels[lower.index(label)]) for label in near)
-    raise InputError(f"no output is called {text!r}; " + (f"the nearest are {told}." if near else "none is near."))
+    return labelled(text, labels)
 
 
 def shown(path: Path, target: str | None, labels: str | None) -> Explanation:
