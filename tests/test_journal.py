@@ -277,7 +277,8 @@ def test_a_full_disk_loses_nothing_that_was_committed(tmp_path, concurrency):
         with pytest.raises(errors.JournalError, match=r"full.*make room and make the same call again"):
             explained(first, X, METHOD, 20000, batch=100, journal=path, limits=limits)
         kept = committed(path)
-        assert 1000 < kept < first.rows <= kept + 100 * 2 * concurrency
+        # it may be a claim that found no room: then all that was asked is in
+        assert 1000 < kept <= first.rows <= kept + 100 * 2 * concurrency
         subprocess.run(["mount", "-o", "remount,size=16m", str(folder)], check=True)
         same(explained(second, X, METHOD, 20000, batch=100, journal=path, limits=limits), whole)
         assert second.rows == whole.queries - kept
