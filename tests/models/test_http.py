@@ -80,6 +80,49 @@ def test_tensors_as_bytes(datatype, dtype):
         assert model(sent).tolist() == [1.0, 1.0, 2.0]
 
 
+def test_texts_as_bytes():
+    words = ["good", "", "bäd"]
+    raw = b"".join(len(word.encode()).to_bytes(4, "little") + word.encode() for word in words)
+
+    def respond(request):
+        size = len(raw) if heard(request)["parameters"]["binary_data_output"] else 0
+        tensor = {"name": "a", "shape": [3, 1], "datatype": "BYTES", "parameters": {"binary_data_size": size}}
+        head = json.dumps({"outputs": [tensor]}).encode()
+        return Reply(head + raw[: len(raw) - cut], headers={"Inference-Header-Content-Length": str(len(head))})
+
+    with Loopback(respond) as server:
+        model, cut = http(server.url, binary=True), 0
+        assert model(["x", "y", "z"]) == words
+        cut = 1
+        with pytest.raises(TransientError, match="cut off"):
+            model(["x", "y", "z"])
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "binary", "hint"),
+    [
+        ("", 404, False, "Wanted the model's own address, …/v2/models/NAME"),
+        ("/v2/models/wine", 404, False, ""),
+        ("/v2/models/wine", 400, True, "without binary=True"),
+        ("/v2/models/wine", 400, False, ""),
+    ],
+)
+def test_what_is_often_wrong_is_said(path, status, binary, hint):
+    with Loopback(lambda request: Reply(b"no", status)) as server, pytest.raises(Refused) as caught:
+        http(server.url + path, binary=binary)(ROWS)
+    _, _, said = str(caught.value).partition(f"answered {status}: no")
+    assert hint in said
+    assert bool(said) == bool(hint)
+
+
+def test_another_protocol_is_noticed():
+    with (
+        Loopback(lambda request: said({"predictions": [1.0] * 5})) as server,
+        pytest.raises(TransientError, match=r"Open Inference Protocol.* request=….*predictions"),
+    ):
+        http(server.url)(ROWS)
+
+
 def test_plain_json_by_template_and_path():
     def respond(request):
         assert heard(request)["deeper"][0]["x"] == "{row} of the table"  # only a whole text is a place to fill
@@ -341,11 +384,11 @@ def test_certificates(certificate, tmp_path):
 
 
 def test_nobody_there():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with pytest.raises(TransientError, match=rf"127\.0\.0\.1:{port}.*ConnectError"):
-        http(f"http://127.0.0.1:{port}")(ROWS)
+    with socket.socket() as taken:  # and not listened to: nobody else can come and answer
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        with pytest.raises(TransientError, match=rf"127\.0\.0\.1:{port}.*ConnectError"):
+            http(f"http://127.0.0.1:{port}")(ROWS)
 
 
 @pytest.mark.parametrize("url", ["ftp://host/x", "host/x", 3, None, "http://host:99999/", "http://", "http://[::1"])

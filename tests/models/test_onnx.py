@@ -99,6 +99,13 @@ def test_what_is_not_clear_is_asked_for(settings, message):
         model(ROWS)
 
 
+def test_one_provider_and_a_list_of_them_are_the_same():
+    one = geex.models.onnx(several(), inputs={"b": np.ones(4)}, output="sum", providers="CPUExecutionProvider")
+    assert np.allclose(one(ROWS), ROWS + 1, atol=1e-6)
+    with pytest.raises(geex.errors.InputError, match="labels is 'cat'"):
+        geex.models.onnx(several(), labels="cat")
+
+
 def test_the_label_beside_the_scores_is_not_taken_for_them():
     label = helper.make_tensor_value_info("label", TensorProto.INT64, ["n"])
     model = graph(
@@ -194,3 +201,12 @@ def test_it_opens_in_another_process(tmp_path):
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
     assert np.array_equal(np.load(tmp_path / "answer.npy"), geex.models.onnx(linear())(ROWS))
+
+
+@pytest.mark.parametrize(
+    ("shape", "mend"), [((1, 1, 28, 28), r"explain x\[0\]"), ((28, 28), r"explain x\[None\]"), ((3, 28, 28), "resize")]
+)
+def test_another_shape_than_the_graph_takes_is_told_with_what_mends_it(shape, mend):
+    model = geex.models.onnx(files("geex.demo") / "fashion.onnx", output="logits")
+    with pytest.raises(geex.errors.InputError, match=rf"takes rows of shape \(1, 28, 28\), and x has .*{mend}"):
+        model(np.zeros((2, *shape), np.float32))

@@ -13,6 +13,7 @@ import numpy as np
 from geex.arrays import Array, host
 from geex.errors import InputError, MissingPackage
 from geex.limits import Limits
+from geex.outputs import checked_labels
 
 TYPES: dict[str, np.dtype[Any]] = {
     "tensor(float)": np.dtype(np.float32),
@@ -73,6 +74,8 @@ class Onnx:
         mend = "resize or reshape x (on the command line: --size, --order, --grey)"
         if got[:1] == (1,) and _goes(got[1:], wanted):
             mend = "its first axis is a batch: explain x[0]"
+        elif len(wanted) == len(got) + 1 and wanted[0] == 1 and _goes(got, wanted[1:]):
+            mend = "it lacks the channel axis: explain x[None]"
         told = ", ".join(str(dim) if isinstance(dim, int) else "any" for dim in wanted)
         raise InputError(f"{self.name} takes rows of shape ({told}), and x has the shape {got}; {mend}.")
 
@@ -121,7 +124,7 @@ def onnx(
     input: str | None = None,
     output: str | None = None,
     inputs: Mapping[str, Any] | None = None,
-    providers: Sequence[str] | None = None,
+    providers: str | Sequence[str] | None = None,
     labels: Any = None,
     limits: Limits | None = None,
 ) -> Onnx:
@@ -140,9 +143,10 @@ def onnx(
             raise InputError(f"graph is a {type(graph).__name__}; wanted a path or the bytes of a graph.") from None
     if inputs and input in inputs:
         raise InputError(f"{input!r} is where the queries go, and inputs gives it a fixed value too; leave one out.")
-    named = None if labels is None else tuple(map(str, labels))
-    chosen = None if providers is None else tuple(providers)
-    return Onnx(graph, input, output, dict(inputs or {}), chosen, named, limits or Limits())
+    named = checked_labels(labels)
+    chosen = None if providers is None else (providers,) if isinstance(providers, str) else tuple(providers)
+    names = None if named is None else tuple(named)
+    return Onnx(graph, input, output, dict(inputs or {}), chosen, names, limits or Limits())
 
 
 _LOCK = threading.Lock()

@@ -55,6 +55,14 @@ class V2:
         """What must not be told of a request: it holds queries only."""
         return []
 
+    def hint(self, status: int, url: str) -> str:
+        """What is often wrong where a service refuses."""
+        if status in (404, 405) and "/models/" not in url:
+            return " Wanted the model's own address, …/v2/models/NAME; or request=… for a service with JSON of its own."
+        if status in (400, 415, 422) and self.binary:
+            return " Not every server takes tensors as bytes: without binary=True they are sent as JSON."
+        return ""
+
     def request(self, queries: Any) -> Body:
         if isinstance(queries, list):
             return self._texts(queries)
@@ -89,7 +97,7 @@ class V2:
         cut = int(length) if length else len(content)
         body, raw = _loaded(content[:cut]), content[cut:]
         outputs = {}
-        for tensor in _at(body, "outputs"):
+        for tensor in _tensors(body):
             size = (tensor.get("parameters") or {}).get("binary_data_size")
             outputs[tensor["name"]] = (tensor, raw[:size] if size is not None else None)
             raw = raw[size or 0 :]
@@ -133,6 +141,10 @@ class Json:
             return Body(made, {}) if isinstance(made, bytes) else Body(_dumped(made))
         rows = list(queries) if isinstance(queries, list) else host(queries).tolist()
         return Body(_dumped(_filled(self.template, rows)))
+
+    def hint(self, status: int, url: str) -> str:
+        """What is often wrong where a service refuses: here nothing is known of it."""
+        return ""
 
     def secrets(self) -> list[str]:
         """What must not be told of a request."""
@@ -206,10 +218,34 @@ def _at(body: Any, path: str) -> Any:
     return body
 
 
+def _tensors(body: Any) -> list[Any]:
+    """The outputs of an answer in the Open Inference Protocol."""
+    found = body.get("outputs") if isinstance(body, Mapping) else None
+    if not isinstance(found, list) or not all(isinstance(one, Mapping) and "name" in one for one in found):
+        raise Malformed(
+            "no list of tensors is under 'outputs', as the Open Inference Protocol has it; a service with JSON of its "
+            "own wants request=… and response=…"
+        )
+    return found
+
+
+def _texts_in(raw: bytes) -> list[str]:
+    """Texts as bytes, each behind its length."""
+    texts, start = [], 0
+    while start < len(raw):
+        end = start + 4 + int.from_bytes(raw[start : start + 4], "little")
+        if end > len(raw):
+            raise Malformed("a text is cut off")
+        texts.append(raw[start + 4 : end].decode())
+        start = end
+    return texts
+
+
 def _tensor(tensor: Any, raw: bytes | None) -> Any:
     shape, datatype = tuple(tensor["shape"]), tensor["datatype"]
-    if datatype == "BYTES" and raw is None:
-        return np.array(tensor["data"], dtype=object).reshape(shape[0], -1)[:, 0].tolist()
+    if datatype == "BYTES":
+        texts = tensor["data"] if raw is None else _texts_in(raw)
+        return np.array(texts, dtype=object).reshape(shape[0], -1)[:, 0].tolist()
     if datatype not in DATATYPES:
         raise Refused(f"the service answered a tensor of {datatype}; wanted one of {', '.join(DATATYPES)}.")
     dtype = DATATYPES[datatype].newbyteorder("<")

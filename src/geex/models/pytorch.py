@@ -12,6 +12,7 @@ import numpy as np
 from geex.arrays import Array, host
 from geex.errors import AnswerError, InputError, MissingPackage
 from geex.limits import Limits
+from geex.outputs import checked_labels
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -77,7 +78,8 @@ def torch(
         raise InputError(f"module is {module!r}; wanted a torch.nn.Module.")
     if not callable(output) and output not in OUTPUTS:
         raise InputError(f"output is {output!r}; wanted {', '.join(map(repr, OUTPUTS))} or a callable.")
-    return Torch(module, output, None if labels is None else tuple(map(str, labels)), limits or Limits())
+    named = checked_labels(labels)
+    return Torch(module, output, None if named is None else tuple(named), limits or Limits())
 
 
 _LOCK = threading.Lock()

@@ -65,7 +65,8 @@ class Address:
         host = parts.netloc.rpartition("@")[2]
         user = f"{HIDDEN}@" if "@" in parts.netloc else ""
         query = f"?{HIDDEN}" if parts.query else ""
-        return f"{parts.scheme}://{user}{host}{parts.path}{query}"
+        scheme = f"{parts.scheme}://" if parts.scheme or parts.netloc else ""
+        return f"{scheme}{user}{host}{parts.path}{query}"
 
     __str__ = __repr__
 

@@ -25,6 +25,7 @@ from geex.limits import Limits
 from geex.models.client import Reply, library, send
 from geex.models.protocols import DATATYPES, V2, Json, Malformed
 from geex.models.secrets import Address, Env, Secret, scrubbed
+from geex.outputs import checked_labels
 
 LIMITS = Limits(concurrency=8, rows=64, attempts=8)
 TIMEOUT = 30.0
@@ -42,7 +43,7 @@ class Http:
     protocol: V2 | Json
     headers: tuple[tuple[str, Secret | Env], ...] = ()
     timeout: float = TIMEOUT
-    labels: tuple[Any, ...] | None = None
+    labels: tuple[str, ...] | None = None
     limits: Limits = field(default=LIMITS, repr=False)
     verify: bool | str = field(default=True, repr=False)
 
@@ -97,6 +98,8 @@ class Http:
             hint = f" It sends to {Address(where)}: give that address, if it is right."
         elif reply.status in (401, 403):
             hint = ' Give a token with headers={"Authorization": geex.models.env("NAME", "Bearer {}")}.'
+        else:
+            hint = self.protocol.hint(reply.status, self.address.url)
         kind = TooLarge if reply.status == 413 else Refused
         return kind(f"{said}{hint}", reply.status)
 
@@ -149,12 +152,13 @@ def http(
         limits = Limits(
             concurrency=LIMITS.concurrency, rows=1 if spoken.single else LIMITS.rows, attempts=LIMITS.attempts
         )
+    named = checked_labels(labels)
     return Http(
         address=Address(spoken.address(url)),
         protocol=spoken,
         headers=tuple((name, _held(name, value)) for name, value in (headers or {}).items()),
         timeout=positive("timeout", timeout, InputError, "a number of seconds"),
-        labels=None if labels is None else tuple(labels),
+        labels=None if named is None else tuple(named),
         limits=limits,
         verify=verify,
     )
