@@ -4,12 +4,14 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import geex
 from geex import errors
+from geex.plan import Ends
 from geex.run import worker
 from tests.helpers import explained
 from tests.test_engine import METHOD, Counted, X, model, same
@@ -211,6 +213,34 @@ def test_no_scheduler_no_worker(monkeypatch):
         explained(model, X, METHOD, run=geex.run.dask("127.0.0.1:1"))
     with pytest.raises(errors.InputError, match="cluster is None"):
         geex.run.dask(None)
+
+
+class Opened:
+    """A model that takes its time to open, and counts how often it was."""
+
+    count = 0
+
+    def __reduce__(self):
+        return _open, ()
+
+    def __call__(self, z):
+        return model(z)
+
+
+def _open():
+    time.sleep(0.05)
+    Opened.count += 1
+    return Opened()
+
+
+def test_threads_of_one_worker_open_a_model_once():
+    parcel = worker.parcel(Opened(), geex.Limits(), 10, 4)
+    plans = [worker.packed(Ends(np.full((1, 6, 5), float(i))), "the plan") for i in range(worker.PLANS + 4)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda plan: worker.answer(parcel, plan, 0, 1), plans * 20))
+    assert Opened.count == 1
+    for i, answers in enumerate(found):
+        np.testing.assert_array_equal(answers, model(np.full((1, 6, 5), float(i % len(plans)))))
 
 
 def test_workers_share_the_pace():

@@ -6,6 +6,7 @@ A task is a plan, the rows of one of its chunks, and nothing else; what comes ba
 import hashlib
 import pickle
 import socket
+import threading
 from collections import OrderedDict
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -117,6 +118,7 @@ class Coming(Future[Any]):
             self.set_result(result)
 
 
+_lock = threading.Lock()  # a worker of a cluster may have several threads
 _models: dict[str, Caller] = {}
 _sources: "OrderedDict[bytes, Source]" = OrderedDict()
 
@@ -140,17 +142,19 @@ def answer(parcel: Parcel, source: bytes, start: int, stop: int) -> "np.ndarray 
 
 def _opened(parcel: Parcel) -> Caller:
     key = parcel.key
-    if key not in _models:
-        _models[key] = Caller(pickle.loads(parcel.model), parcel.limits, parcel.batch)
-    return _models[key]
+    with _lock:
+        if key not in _models:
+            _models[key] = Caller(pickle.loads(parcel.model), parcel.limits, parcel.batch)
+        return _models[key]
 
 
 def _unpacked(source: bytes) -> Source:
-    if source not in _sources:
-        _sources[source] = pickle.loads(source)
-        while len(_sources) > PLANS:
-            _sources.popitem(last=False)
-    return _sources[source]
+    with _lock:
+        if source not in _sources:
+            _sources[source] = pickle.loads(source)
+            while len(_sources) > PLANS:
+                _sources.popitem(last=False)
+        return _sources[source]
 
 
 def _told(what: str, error: Exception) -> str:
