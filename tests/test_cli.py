@@ -196,6 +196,14 @@ def test_an_array_is_taken_as_it_is(here, capsys):
     refused(geex_(capsys, "explain", here.photo, "many.npy"), "many.npy cannot be read")
 
 
+def test_the_batch_axis_of_one_image_is_taken_off(here, capsys):
+    rng = np.random.default_rng(0)
+    np.save("x.npy", rng.uniform(size=(1, 3, 10, 12)))
+    result = geex_(capsys, "explain", here.photo, "x.npy", "-q", 60, "-o", "a.npz")
+    assert "note: x.npy has a batch axis of 1, which is taken off" in result.err
+    assert geex.Explanation.load("a.npz").values.shape == (10, 12)
+
+
 def test_groups_elements_and_pixels(here, capsys):
     np.save("groups.npy", np.arange(20 * 30).reshape(20, 30) // 150)
     for features, shape in (("groups.npy", (4,)), ("elements", (3, 20, 30)), ("pixels", (20, 30))):

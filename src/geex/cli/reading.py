@@ -12,6 +12,7 @@ from geex.cli.methods import numbers
 from geex.cli.options import Wanted
 from geex.cli.pictures import ORDERS, Preprocessing, image, suited
 from geex.cli.tables import table
+from geex.default import looks_like_a_batch
 from geex.errors import FileError, InputError
 
 TABLES = (".csv", ".tsv", ".parquet")
@@ -59,8 +60,10 @@ def _array(content: bytes, name: str, shape: tuple[int, ...] | None) -> Subject:
         x = np.load(io.BytesIO(content), allow_pickle=False)
     except (ValueError, EOFError) as error:
         raise FileError(f"{name} cannot be read as an .npy file ({error}).") from None
-    if shape is not None and x.shape == (1, *shape):
-        return Subject(x[0], channels=_channels(shape), notes=["has a batch axis of 1, which is taken off"])
+    if x.shape == (1, *shape) if shape is not None else looks_like_a_batch(x.shape):
+        return Subject(
+            x[0], channels=_channels(x.shape[1:]), notes=[f"{name} has a batch axis of 1, which is taken off"]
+        )
     return Subject(x, channels=_channels(x.shape))
 
 
