@@ -34,7 +34,7 @@ def test_values_have_the_shape_of_the_explicand(shape, dtype, method, queries, b
         t = z.reshape(len(z), -1).astype(float).sum(axis=1)
         return t if outputs is None else np.stack([t * (j + 1) for j in range(outputs)], axis=1)
 
-    explanation = explained(model, x, method, queries, batch=batch)
+    explanation = explained(model, x, method, queries, batch=batch, features=geex.Elements())
     assert explanation.values.shape == shape
     assert explanation.stderr.shape == shape
     assert np.isfinite(explanation.values).all()
