@@ -6,12 +6,13 @@ from typing import Any
 
 from geex.answers import usable
 from geex.arrays import Array, gradient_free, namespace, owned
-from geex.errors import AnswerError, TransientError
+from geex.errors import AnswerError, TransientError, Unreadable
 from geex.limits import Limits
 from geex.pace import Pace, Stopped
 
 Model = Callable[[Array], Any]
 
+MISTAKEN = 3  # attempts at a service that never yet answered in the form that was agreed on
 TRANSIENT = (TransientError, TimeoutError, ConnectionError)
 
 
@@ -57,7 +58,7 @@ class Caller:
                     answer = self.model(queries)
                 return answer if attempt == self.limits.attempts else self._usable(answer, count)
             except (*TRANSIENT, AnswerError) as error:
-                if attempt >= self.limits.attempts:
+                if attempt >= self._most(error):
                     if attempt > 1 and isinstance(error, TRANSIENT):
                         raise _given_up(error, attempt) from error
                     raise
@@ -67,6 +68,11 @@ class Caller:
                 except Stopped:
                     raise error from None
             attempt += 1
+
+    def _most(self, error: Exception) -> int:
+        """How often it is asked. Where no answer was ever usable, one that cannot be read is a mistake, not a fault."""
+        mistaken = isinstance(error, Unreadable) and self.width is None
+        return min(self.limits.attempts, MISTAKEN) if mistaken else self.limits.attempts
 
     def _usable(self, answer: Any, count: int) -> Array:
         """The answer, where it is one: else AnswerError, and the model is asked again."""

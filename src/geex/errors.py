@@ -15,6 +15,7 @@ GeexError
 │   │       └── TooLarge(MemoryError)   it would take fewer rows
 │   ├── AnswerError               it answered something that cannot be used
 │   └── TransientError            it failed in a way that may be over at the next attempt
+│       └── Unreadable            it answered in another form than was agreed on
 ├── FileError(ValueError)         a saved explanation that cannot be read
 ├── JournalError(RuntimeError)    a journal that cannot be read or written
 ├── RunError(RuntimeError)        workers that went away
@@ -109,6 +110,10 @@ class TransientError(ModelError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.retry_after)
+
+
+class Unreadable(TransientError):
+    """A service answered in another form than was agreed on: cut off on its way, or never as it was described."""
 
 
 class FileError(GeexError, ValueError):

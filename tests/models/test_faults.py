@@ -1,5 +1,6 @@
 """A service that fails in 30% of its requests, in every way that services fail: the result is the same to the bit."""
 
+import json
 from collections import Counter
 from contextlib import suppress
 from threading import Lock
@@ -10,7 +11,7 @@ import pytest
 import geex
 from geex.errors import TransientError
 from geex.models import http
-from tests.servers import FAULTS, FaultServer, Loopback, Reply
+from tests.servers import FAULTS, FaultServer, Loopback, Reply, planted
 
 pytest.importorskip("httpx")
 
@@ -105,3 +106,19 @@ def test_what_would_be_refused_again_is_asked_once():
         with pytest.raises(geex.errors.ModelError, match="answered 404: no such model"):
             geex.explain(wrong, X, **SETTINGS)
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(("good", "calls"), [(0, 3), (1, 1 + 5)])
+def test_a_form_that_was_never_right_is_a_mistake(good, calls):
+    """What is wrong from the start is asked three times; what was right once is asked as often as any failure."""
+    asked = []
+
+    def respond(request):
+        asked.append(request)
+        score = "scores" if len(asked) <= good else "score"
+        return Reply(json.dumps({score: [planted(row) for row in json.loads(request.body)["rows"]]}).encode())
+
+    told = f"{calls - good} attempts were made"
+    with Loopback(respond) as server, pytest.raises(geex.errors.ModelRaised, match=told):
+        geex.explain(model(server, attempts=5, concurrency=1, backoff=0.001), X, **SETTINGS)
+    assert len(asked) == calls

@@ -1,7 +1,7 @@
 """A model behind HTTP: one call is one request, and every way it fails has a name.
 
-    TransientError   no answer, or none that can be used: timeout, reset, 408, 425, 429, 5xx, a body that is cut off, no
-                     JSON, of the wrong length, or with NaN in it. The engine asks again.
+    TransientError   no answer, or none that can be used: timeout, reset, 408, 425, 429, 5xx. The engine asks again.
+    Unreadable       one of these: a body that is cut off, no JSON, of the wrong length, or with NaN in it.
     TooLarge         413, or a request of more than 64 MB. The engine asks for the halves.
     Refused          any other status, or a request that cannot be made: it would be refused again.
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from geex.arrays import Array
 from geex.checks import positive
-from geex.errors import InputError, Refused, TooLarge, TransientError
+from geex.errors import InputError, Refused, TooLarge, TransientError, Unreadable
 from geex.limits import Limits
 from geex.models.client import Reply, library, send
 from geex.models.protocols import DATATYPES, V2, Json, Malformed
@@ -67,7 +67,7 @@ class Http:
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             # reading a body that has another form than was agreed on ends in one of these
             said = f"{error}" if isinstance(error, Malformed) else f"{type(error).__name__}: {error}"
-            raise TransientError(
+            raise Unreadable(
                 scrubbed(said, secrets) + _start(reply.content, secrets) + f" ({self.address} answered {reply.status})"
             ) from None
 
