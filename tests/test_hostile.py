@@ -292,4 +292,4 @@ def test_columns_of_uneven_scales_are_pointed_out():
         warnings.simplefilter("error")
         explained(lambda z: z.sum(1), row, geex.GEEX(0.1), 50)
         explained(lambda z: z.sum(1), row, geex.Shapley(), 50)
-        explained(lambda z: z.sum((1, 2)), row[None], geex.GEEX(), 50)
+        explained(lambda z: z.sum((1, 2)), row[None], geex.GEEX(), 50, features=geex.Elements())

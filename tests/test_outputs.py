@@ -124,6 +124,10 @@ def test_outputs_by_their_labels(tmp_path):
     assert asked(Labelled(), target=np.array(["coat", "Bag"])).target == [3, 0]
     assert asked(labels=LABELS, target=["Coat", -4]).target == [2, 0]
     assert geex.explain_batch(logits, [X], target="Bag", labels=LABELS, queries=99, progress=False)[0].target == 0
+    assert asked(Labelled(), target=iter(["coat", "Bag"])).target == [3, 0]
+    both = geex.explain_batch(logits, [X, X + 1], target=iter([2, 1]), queries=99, progress=False)
+    assert [one.target for one in both] == [[2, 1], [2, 1]]
+    assert geex.estimate(found, target=iter(["Bag"])).target == [0]
     assert geex.estimate(found, target="Bag").target == 0
     assert geex.estimate(found, target="dog", labels=["a", "b", "c", "dog"]).labels[3] == "dog"
     with pytest.raises(errors.TargetError, match="the nearest are 'T-shirt'"):

@@ -32,6 +32,7 @@ from geex.outputs import (
     checked_labels,
     checked_target,
     chosen,
+    listed,
     names_an_output,
     scored,
     settled,
@@ -97,6 +98,7 @@ def explain(
 
     Ctrl-C ends the asking: the explanation of what is in comes back, marked `partial`.
     """
+    target = listed(target)
     names = _labels(labels, target, model)
     task = prepare(x, baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop, names)
     if features is None:
@@ -132,6 +134,7 @@ def explain_batch(
     """
     if not hasattr(xs, "__len__") or getattr(xs, "ndim", 1) == 0 or len(xs) == 0:
         raise ExplicandError(f"xs is a {type(xs).__name__} with no explicand in it; wanted one or more.")
+    target = listed(target)
     names = _labels(labels, target, model)
     settings = (baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop, names)
     tasks = [prepare(x, *settings) for x in xs]
@@ -160,6 +163,7 @@ def estimate(
     None keeps what was there. score="answer" is the answer as it comes. Masks of `Presence`, and segments of `LIME`,
     show and hide whole features: other features want other queries.
     """
+    target = listed(target)
     if isinstance(explanation, str | os.PathLike):
         return _from_journal(explanation, which, target, checked_labels(labels), score, features, method)
     record = getattr(explanation, "record", None)

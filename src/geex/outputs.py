@@ -4,7 +4,7 @@ Both act on stored answers (n, k), so either can be changed without a query.
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -130,6 +130,11 @@ def checked_target(target: Any, labels: Sequence[str] | None = None) -> Target:
     if not entries or not all(map(is_whole, entries)):
         raise TargetError(f"target is {target!r}; wanted a whole number, a label, a list of them, 'all' or None.")
     return [int(entry) for entry in entries]
+
+
+def listed(target: Any) -> Any:
+    """The target; one that can be gone through only once as a list."""
+    return list(target) if isinstance(target, Iterator) else target
 
 
 def names_an_output(target: Any) -> bool:
