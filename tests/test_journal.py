@@ -357,7 +357,7 @@ def test_many_may_open_and_close_it_at_one_moment(tmp_path):
                 journal.store("plan", i, np.full((1, 2), i))
         stored.append(i)
 
-    for turn in range(40):
+    for turn in range(20):
         path, start = tmp_path / f"{turn}.geex", threading.Barrier(4)
         threads = [threading.Thread(target=work, args=(path, start, i)) for i in range(4)]
         for thread in threads:
@@ -366,7 +366,7 @@ def test_many_may_open_and_close_it_at_one_moment(tmp_path):
             thread.join()
         with Journal(path, write=False) as journal:
             np.testing.assert_array_equal(journal.read("plan", 0, 4)[:, 0], range(4))
-    assert len(stored) == 4 * 40
+    assert len(stored) == 4 * 20
 
 
 def test_ctrl_c_while_another_process_asks(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ Half of the masks show cells of a grid independently of each other, half are cut
 ¼, ½, ¾ and 9/10 of the image in turn. Both scores are taken from their mean over the masks of the same half and share:
 else how much shows would account for half of the variance, whatever the values say. Masks are a case's own, from a
 seed that no method draws from, and the same for all methods. The true score is the probability, and for a second number
-its log-odds, bounded as in `geex.explain`.
+its log-odds, bounded at ±6.9.
 """
 
 from dataclasses import dataclass, field
@@ -21,13 +21,14 @@ from benchmarks.paper.cases import Case, CaseSet
 from benchmarks.paper.contenders import probability
 from benchmarks.queries.peers import absence
 from geex.arrays import Stream
-from geex.outputs import bounded_log_odds
+from geex.outputs import log_odds
 from geex.presence import smooth_fields
 
 MASKS = 240  # half of them a multiple of the number of shares
 SHARES = (0.25, 0.5, 0.75, 0.9)
 WIDTHS = (1 / 14, 1 / 7, 1 / 4)  # of the smooth fields, as parts of the side
 MEASURED = f"{MASKS} masks, shares {SHARES}, widths {[round(width, 3) for width in WIDTHS]}, within kinds"
+FLOOR = 1e-3
 PLACE = 77  # in the seed's streams, apart from those that explanations draw from
 
 
@@ -43,7 +44,7 @@ class Unseen:
         """The share that values (height, width) predict."""
         masks, answers = self._answered(case)
         sums = masks.flatten(1).double() @ torch.as_tensor(values, device=masks.device).double().ravel()
-        scores = {"probability": answers, "log-odds": bounded_log_odds(answers)}
+        scores = {"probability": answers, "log-odds": log_odds(answers.clip(0, 1), FLOOR)}
         return {name: _share(sums, score) for name, score in scores.items()}
 
     @torch.no_grad()

@@ -37,6 +37,7 @@ class Guided:
     explore: the share of every round that is asked coarsely.
     first: draws of the first round (a draw is two queries). The second has as many, and each one after that twice as
         many as the one before.
+    wider: how many times as wide the masks of the first round are. So few draws tell of no detail, but of whole parts.
     """
 
     coarse: float = 20 / 299
@@ -44,6 +45,7 @@ class Guided:
     top: float = 0.3
     explore: float = 0.4
     first: int = 50
+    wider: float = 2.0
 
     def __post_init__(self) -> None:
         for name in ("coarse", "fine", "top", "explore"):
@@ -51,6 +53,8 @@ class Guided:
             if not is_number(value) or not 0 < value <= 1:
                 raise MethodError(f"{name} is {value!r}; wanted a share above 0 and at most 1.")
         whole("first", self.first, 4, MethodError)
+        if not is_number(self.wider) or not self.wider >= 1:
+            raise MethodError(f"wider is {self.wider!r}; wanted a number that is 1 at the least.")
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> PresenceMasks:
         shape = tuple(explicand.shape)
@@ -59,7 +63,7 @@ class Guided:
                 "Guided() looks for the region that matters, and these features have no neighbours; take "
                 "geex.Shapley(), or features=geex.Pixels(channels=axis) for an image."
             )
-        return self._masks(features, shape, self.coarse)
+        return self._masks(features, shape, self._width(0))
 
     def leg(self, number: int) -> int:
         """How many draws leg `number` has."""
@@ -72,10 +76,11 @@ class Guided:
     ) -> PresenceMasks:
         """What leg `number` asks, given the answers before it."""
         shape = tuple(plan.explicand.shape)
+        width = self._width(number)
         if number % 2 == 0:
-            return self._masks(plan.features, shape, self.coarse)
+            return self._masks(plan.features, shape, width)
         values = QUICKLY.estimate(plan, answered, ends, targets, score).values
-        return self._masks(plan.features, shape, self.fine, _top(values, plan, self.top, self.fine))
+        return self._masks(plan.features, shape, width, _top(values, plan, self.top, self.fine))
 
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fits:
         return BY.estimate(plan, answered, ends, targets, score)
@@ -91,6 +96,10 @@ class Guided:
             "coarse masks over everything, and finer ones where it matters most, with all else showing. An estimand of "
             "its own, by regression. The values do not add up."
         )
+
+    def _width(self, number: int) -> float:
+        """That of the masks of leg `number`."""
+        return (self.fine if number % 2 else self.coarse) * (self.wider if number < 2 else 1)
 
     def _masks(
         self, features: Features, shape: tuple[int, ...], width: float, within: bytes | None = None

@@ -19,6 +19,8 @@ Target = int | str | Sequence[int | str] | None
 
 AUTO = "auto"
 ROUNDING = 1e-3
+LEAST = 1e-3
+SUREST = 1e-8
 
 
 def softmax(answers: Array) -> Array:
@@ -30,22 +32,26 @@ def softmax(answers: Array) -> Array:
     return shifted / xp.sum(shifted, axis=1, keepdims=True)
 
 
-def log_odds(answers: Array, floor: float = 1e-12, slack: float = 1e-6) -> Array:
+def log_odds(answers: Array, floor: float = 1e-12) -> Array:
     """Probabilities p -> log p/(1 − p), p kept `floor` away from 0 and 1."""
+    _probabilities(answers, slack=1e-6)
     xp = namespace(answers)
-    low, high = float(host(xp.min(answers))), float(host(xp.max(answers)))
-    if low < -slack or high > 1 + slack:
-        raise AnswerError(
-            f"log-odds want probabilities and the model answered between {low:.4g} and {high:.4g}; score='answer' "
-            "explains the numbers as they are, and for logits there are 'softmax' and 'margin'."
-        )
     p = xp.clip(answers, floor, 1 - floor)
     return xp.log(p) - xp.log1p(-p)
 
 
 def bounded_log_odds(answers: Array) -> Array:
-    """Log-odds between −6.9 and 6.9: beyond one in a thousand a probability says nothing more."""
-    return log_odds(answers, 1e-3, slack=0.01)
+    """Chances p -> log p/(1 − p) between −6.9 and 18.4: p is kept above 1e-3, and 1 − p above 1e-8.
+
+    Below one in a thousand a chance says nothing more. How sure a model is beyond 0.999 does: what carries a decision is
+    what makes it surer. Where chances add up, 1 − p of a large p is the sum of the others, whose digits 1 − p loses.
+    """
+    _probabilities(answers, slack=0.01)
+    xp = namespace(answers)
+    p = xp.clip(answers, 0.0, 1.0)
+    others = xp.sum(xp.where(p > 0.5, xp.zeros_like(p), p), axis=1, keepdims=True)
+    missing = xp.where((p > 0.5) & _adding_up(answers), others, 1 - p)
+    return xp.log(xp.clip(p, LEAST, 1.0)) - xp.log(xp.clip(missing, SUREST, 1.0))
 
 
 def margin(answers: Array) -> Array:
@@ -85,8 +91,7 @@ def settled(score: Score, ends: Array) -> Score:
     if score != AUTO:
         return score
     xp = namespace(ends)
-    sums = xp.abs(xp.sum(ends, axis=1) - 1)
-    chances = ends.shape[1] > 1 and bool(xp.all(ends >= -ROUNDING)) and bool(xp.all(sums <= ROUNDING))
+    chances = ends.shape[1] > 1 and bool(xp.all(ends >= -ROUNDING)) and bool(xp.all(_adding_up(ends)))
     return "bounded_log_odds" if chances else "answer"
 
 
@@ -192,6 +197,22 @@ def chosen(target: Target, output: Array) -> tuple[list[int], bool]:
         if not -k <= entry < k:
             raise TargetError(f"target {entry} is out of range: the model has {k} outputs, 0 … {k - 1}.")
     return [entry % k for entry in entries], not isinstance(target, int)
+
+
+def _adding_up(answers: Array) -> Array:
+    """Of every row (n, 1) of answers (n, k), whether they are chances of which one holds."""
+    xp = namespace(answers)
+    return xp.abs(xp.sum(answers, axis=1, keepdims=True) - 1) <= ROUNDING
+
+
+def _probabilities(answers: Array, slack: float) -> None:
+    xp = namespace(answers)
+    low, high = float(host(xp.min(answers))), float(host(xp.max(answers)))
+    if low < -slack or high > 1 + slack:
+        raise AnswerError(
+            f"log-odds want probabilities and the model answered between {low:.4g} and {high:.4g}; score='answer' "
+            "explains the numbers as they are, and for logits there are 'softmax' and 'margin'."
+        )
 
 
 def _several(answers: Array, name: str) -> None:
