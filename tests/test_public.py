@@ -57,7 +57,7 @@ LAYERS = [
     ["prior"],
     ["covariance"],
     ["posterior"],
-    ["leaveout"],
+    ["leaveout", "rivals"],
     ["fit"],
     ["regression"],
     ["shapley", "guided"],

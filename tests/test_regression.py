@@ -11,6 +11,7 @@ from geex.leaveout import LeftOut
 from geex.posterior import Lift, posterior
 from geex.prior import Prior, priors
 from geex.regression import grams
+from geex.rivals import Choice, chosen
 from tests.games import banzhaf, glove, model_of, shapley
 from tests.helpers import explained
 
@@ -114,7 +115,7 @@ def test_the_posterior_on_knots_equals_its_twin(draws):
 
 
 @pytest.mark.parametrize("draws", [1, 2, 12])
-def test_evidence_equals_the_density_and_is_its_largest(draws):
+def test_evidence_equals_the_density(draws):
     rng = np.random.default_rng(draws)
     gram = (root := rng.normal(size=(draws, 5))) @ root.T + 0.1 * np.eye(draws)
     differences = rng.normal(size=(draws, 2))
@@ -124,10 +125,10 @@ def test_evidence_equals_the_density_and_is_its_largest(draws):
         scale = d @ np.linalg.solve(system, d) / draws
         return -0.5 * (draws * np.log(scale) + np.linalg.slogdet(system)[1])
 
-    for d, likelihood, ratio in zip(differences.T, *evidence(gram, differences), strict=True):
-        assert likelihood == pytest.approx(density(d, ratio))
-        every = [density(d, other) for other in RATIOS * np.trace(gram) / draws]
-        assert likelihood == pytest.approx(max(every))
+    likelihood, ratios = evidence(gram, differences)
+    np.testing.assert_allclose(ratios, RATIOS * np.trace(gram) / draws)
+    for d, found in zip(differences.T, likelihood.T, strict=True):
+        np.testing.assert_allclose(found, [density(d, ratio) for ratio in ratios], rtol=1e-9)
 
 
 def test_grams_of_candidates_share_their_parts():
@@ -203,6 +204,36 @@ def test_the_unbiased_residual_equals_its_twin():
             without, _ = naive_posterior(contrasts[others] * reach, differences[others], reach, prior.dense(), ratio)
             residual = differences[i] - without @ contrasts[i]
             np.testing.assert_allclose(fast[:, i, :], without + residual[:, None] * contrasts[i], atol=1e-8)
+
+
+@pytest.mark.parametrize("draws", [7, 40])
+def test_the_jackknife_on_knots_equals_its_twin(draws):
+    """Leave one draw out and fit again: with fewer draws than coefficients, and with more."""
+    rng = np.random.default_rng(draws)
+    knots, reach, ratio = Knots((7, 5), (0, 1), 2), rng.normal(size=35), 0.3
+    prior = Prior(knots.shape, (0, 1), ((0.9, 1.3), (0.1, 0.0)))
+    lowered, differences = knots.down(rng.normal(size=(draws, 35)) * reach), rng.normal(size=(draws, 2))
+    lift = Lift(reach, knots)
+    fit = posterior(Design(lowered), differences, lift, prior, ratio)
+    left = LeftOut(Design(lowered), differences, fit, None, np.ones(35), lambda rows: rows)
+    others = [np.arange(draws) != i for i in range(draws)]
+    refits = [posterior(Design(lowered[some]), differences[some], lift, prior, ratio).mean for some in others]
+    terms = draws * (fit.mean[:, None, :] - np.stack(refits, axis=1))
+    np.testing.assert_allclose(left.residuals.T[:, :, None] * left.slopes(), terms, atol=1e-8)
+    np.testing.assert_allclose(left.stderr(), terms.std(axis=1, ddof=1) / draws**0.5, atol=1e-8)
+    rows = rng.normal(size=(3, 35))
+    np.testing.assert_allclose(left.stderr(rows), (terms @ rows.T).std(axis=1, ddof=1) / draws**0.5, atol=1e-8)
+
+
+def test_rivals_are_drawn_by_their_weight():
+    candidates = [Choice(0, Prior((1,), (), ((1.0, 0.0),)), float(ratio)) for ratio in range(6)]
+    likelihood = np.log([1e-9, 0.2, 0.3, 1e-9, 0.5, 1e-9])
+    for order in (np.arange(6), np.arange(6)[::-1]):
+        found = chosen(candidates, likelihood, order)
+        assert found.best == candidates[4]
+        assert sorted(one.ratio for one in found.rivals) == [1, 2, 4, 4]
+    sure = chosen(candidates, 100 * likelihood, np.arange(6))
+    assert set(sure.rivals) == {sure.best}
 
 
 def test_completeness_by_conditioning():

@@ -4,6 +4,7 @@ d = Φ u + noise,   Φ = contrasts ∘ units
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from geex.arrays import Array, gram, namespace
@@ -28,10 +29,14 @@ class Design:
         return contrasts if self.units is None else xp.astype(contrasts, xp.float64) * self.units
 
     def gram(self) -> Array:
-        """Φᵀ Φ. Products of contrasts are made in their own type, which is exact for masks."""
-        xp = namespace(self.contrasts)
-        product = xp.astype(gram(self.contrasts), xp.float64)
+        """Φᵀ Φ."""
+        product = namespace(self.contrasts).astype(self._product, namespace(self.contrasts).float64)
         return product if self.units is None else product * self.units[:, None] * self.units
+
+    @cached_property
+    def _product(self) -> Array:
+        """Products of contrasts, in their own type, which is exact for masks; kept, since several fits share them."""
+        return gram(self.contrasts)
 
     def against(self, differences: Array) -> Array:
         """Φᵀ d (q, k)."""

@@ -14,10 +14,8 @@ RATIOS = np.logspace(-7, 2, 37)
 
 
 def evidence(gram: np.ndarray, differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The log marginal likelihood of every output of d (n, k) given Φ K Φᵀ, and the λ that has it: (k,) each.
-
-    λ is one of RATIOS times the mean of the diagonal.
-    """
+    """The log marginal likelihood (λ, k) of every output of d (n, k) given Φ K Φᵀ, and the λ: RATIOS times the mean of
+    its diagonal."""
     n, k = differences.shape
     size = float(np.mean(np.diagonal(gram))) or 1.0
     ratios = RATIOS * size
@@ -29,8 +27,7 @@ def evidence(gram: np.ndarray, differences: np.ndarray) -> tuple[np.ndarray, np.
     solution, _ = lapack.dpttrs(pivots, factors, np.tile(turned, (len(ratios), 1)))
     scale = np.maximum(np.sum(solution.reshape(-1, n, k) * turned, axis=1) / n, 1e-300)
     likelihood = -0.5 * (n * np.log(scale) + np.sum(np.log(pivots.reshape(-1, n)), axis=1)[:, None])
-    best = np.argmax(likelihood, axis=0)
-    return likelihood[best, np.arange(k)], ratios[best]
+    return likelihood, ratios
 
 
 def _tridiagonal(gram: np.ndarray, differences: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

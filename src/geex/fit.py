@@ -12,8 +12,10 @@ from geex.leaveout import LeftOut
 from geex.plan import Plan
 from geex.posterior import Posterior
 from geex.presence import PresenceMasks
+from geex.rivals import Rivals
 
 PLAIN = "Standard errors are those of the posterior or of leaving out draws, whichever is larger."
+OPEN = "They take in what the choice of the prior leaves open, but not that other answers would have led elsewhere."
 UNBIASED = "Intervals are around unbiased values, and hold whatever was smoothed away."
 
 
@@ -23,17 +25,18 @@ class Fit:
 
     rows (r, p): regions whose sums are wanted instead of the features.
     left: what leaving out draws says of the error: the unbiased residual, or the jackknife.
+    rivals: other choices of the prior, whose values say what the choice leaves open; None where there is none.
     """
 
     posterior: Posterior
     plan: Plan
     left: LeftOut
+    rivals: Rivals | None = None
     rows: Array | None = None
 
     @property
     def values(self) -> Array:
-        values = self._features(self.posterior.mean)
-        return values if self.rows is None else values @ self._regions.T
+        return self._summed(self.posterior.mean)
 
     @property
     def centre(self) -> Array:
@@ -47,7 +50,9 @@ class Fit:
     @property
     def note(self) -> str:
         """What is to be said of the errors."""
-        return PLAIN if self.left.jackknife else UNBIASED
+        if not self.left.jackknife:
+            return UNBIASED
+        return PLAIN if self.rivals is None else f"{PLAIN} {OPEN}"
 
     @property
     def stderr(self) -> Array:
@@ -59,7 +64,17 @@ class Fit:
             spread = self.posterior.covering(self._lowered)[None, :]
         else:
             spread = self._features(self.posterior.variance()[None, :])
-        return xp.maximum(xp.sqrt(self.posterior.scale[:, None] * spread), sampled)
+        return xp.sqrt(xp.maximum(self.posterior.scale[:, None] * spread, sampled**2) + self._open())
+
+    def _open(self) -> Array | float:
+        """The mean square of what rivals have for a value and this fit has not."""
+        others = [] if self.rivals is None else [self._summed(values) for values in self.rivals.values]
+        return sum((other - self.values) ** 2 for other in others) / max(1, len(others))
+
+    def _summed(self, means: Array) -> Array:
+        """Values of features, or sums over regions, of coefficients (k, q)."""
+        values = self._features(means)
+        return values if self.rows is None else values @ self._regions.T
 
     @property
     def sum_stderr(self) -> Array:
@@ -85,13 +100,14 @@ class Fit:
         return on_features(self.plan, rows)
 
 
-def fitted(posterior: Posterior, plan: Plan, design: Design, differences: Array) -> Fit:
+def fitted(posterior: Posterior, plan: Plan, design: Design, differences: Array, rivals: Rivals | None = None) -> Fit:
     """A fit with the errors that can be had: around unbiased values where contrasts are independent over features."""
     xp, lift = namespace(differences), posterior.lift
     smoothed = lift.knots.spacing > 1 or posterior.direction is not None
     moment = None if smoothed else _moment(plan.search)
     steps = xp.ones_like(lift.reach) if isinstance(plan.search, PresenceMasks) else lift.reach
-    return Fit(posterior, plan, LeftOut(design, differences, posterior, moment, steps, partial(on_features, plan)))
+    left = LeftOut(design, differences, posterior, moment, steps, partial(on_features, plan))
+    return Fit(posterior, plan, left, rivals)
 
 
 def on_features(plan: Plan, rows: Array) -> Array:

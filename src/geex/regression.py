@@ -17,7 +17,7 @@ import numpy as np
 from geex.arrays import Array, host, like, namespace, near
 from geex.design import Design
 from geex.errors import MethodError
-from geex.evidence import evidence
+from geex.evidence import RATIOS, evidence
 from geex.features import Elements, Features, Pixels, neighbouring
 from geex.fit import Fits, fitted
 from geex.knots import knots_for
@@ -27,6 +27,7 @@ from geex.plan import Plan
 from geex.posterior import Lift, posterior
 from geex.presence import Presence, PresenceMasks
 from geex.prior import Prior, priors
+from geex.rivals import Choice, Chosen, Rivals, chosen
 from geex.score import Answered, contrast
 from geex.search import Gaussian, Noise, Search
 
@@ -77,15 +78,16 @@ class Regression:
         choices = chosen_priors(designs, lifts, differences, _axes(plan), self.choice)
         outputs = scored(ends, score)
         fits = []
-        for choice in dict.fromkeys(choices):
-            which = [place for place, other in enumerate(choices) if other == choice]
+        for choice in dict.fromkeys(one.best for one in choices):
+            which = [place for place, one in enumerate(choices) if one.best == choice]
             own = namespace(outputs).stack([differences[:, place] for place in which], axis=1)
             design, lift = designs[choice.lift], lifts[choice.lift]
             found = posterior(design, own, lift, choice.prior, choice.ratio)
+            rivals = None if self.complete else Rivals(designs, lifts, own, [choices[place] for place in which])
             if self.complete:
                 spans = [outputs[0, targets[place]] - outputs[1, targets[place]] for place in which]
                 found = found.summing_to(namespace(outputs).stack(spans), namespace(outputs).ones_like(lift.reach))
-            fits.append((which, fitted(found, plan, design, own)))
+            fits.append((which, fitted(found, plan, design, own, rivals)))
         return Fits(fits)
 
     def regions(
@@ -131,31 +133,24 @@ def _units(lift: Lift, search: Any) -> Array:
     return lift.reach if isinstance(search, PresenceMasks) else namespace(lift.reach).ones_like(lift.reach)
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What the marginal likelihood chose: the number of the lift, K and λ."""
-
-    lift: int
-    prior: Prior
-    ratio: float
-
-
 def chosen_priors(
     designs: list[Design], lifts: list[Lift], differences: Array, axes: tuple[int, ...], draws: int
-) -> list[Choice]:
-    """The choice of the largest marginal likelihood for every output by itself, on draws from all of the run."""
+) -> list[Chosen]:
+    """The choice by marginal likelihood for every output by itself, on draws from all of the run."""
     xp = namespace(differences)
     n, k = differences.shape
     places = np.unique(np.linspace(0, n - 1, min(n, draws)).round().astype(np.int64))
     which = like(places, differences, xp.int64)
     some = host(xp.take(differences, which, axis=0))
-    best, choices = np.full(k, -np.inf), [Choice(0, priors(lifts[0].knots, axes)[0], 1.0)] * k
+    candidates, tables = [], []
     for number, (design, lift) in enumerate(zip(designs, lifts, strict=True)):
         for prior, gram in grams(near(design.rows(which)), priors(lift.knots, axes)):
-            found, ratios = evidence(gram, some)
-            for output in np.flatnonzero(found > best):
-                best[output], choices[output] = found[output], Choice(number, prior, float(ratios[output]))
-    return choices
+            likelihood, ratios = evidence(gram, some)
+            candidates += [Choice(number, prior, float(ratio)) for ratio in ratios]
+            tables.append(likelihood)
+    order = np.argsort(np.tile(RATIOS, len(tables)), kind="stable")
+    table = np.concatenate(tables)
+    return [chosen(candidates, table[:, output], order) for output in range(k)]
 
 
 def grams(rows: Array, candidates: list[Prior]) -> Iterator[tuple[Prior, np.ndarray]]:
