@@ -31,6 +31,7 @@ bench-queries: .venv/bench
 
 bench-calibration: .venv/dev
 	$(RUN) -m benchmarks.calibration
+	$(RUN) -m benchmarks.spread
 
 # the paper's table and figures; PAPER=--quick for a first look, PAPER='--photos FOLDER --device cuda' for all of it
 paper: .venv/bench

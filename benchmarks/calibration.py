@@ -2,8 +2,7 @@
 
 The truth is a run of 100,000 queries of the same estimand, its own variance allowed for: the middle of an interval is
 within t √(stderr² + stderr_ref²) of it. Over all pixels, over the tenth of them with the largest reference values, and
-over sums of 4 × 4 pixels. `Guided` has an estimand that moves with its legs, so for it the standard errors are held
-against the deviation from seed to seed, at the same budget.
+over sums of 4 × 4 pixels. `Guided` has an estimand that moves with its legs: for it see benchmarks.spread.
 """
 
 import argparse
@@ -28,8 +27,6 @@ from geex.methods import Method
 BUDGETS = (200, 1000, 5000)
 REFERENCE = 100_000
 BLOCK = 4
-SEEDS = 6
-FEW = 3
 BANZHAF = geex.Regression(geex.Presence(alpha=0.5))
 
 
@@ -44,9 +41,6 @@ def main() -> None:
         "images": options.images,
         "reference queries": REFERENCE,
         "coverage": {setting.name: measured(setting, options.images) for setting in settings},
-        "Guided, stderr over deviation from seed to seed": {
-            setting.name: steadiness(setting, min(options.images, FEW)) for setting in settings
-        },
     }
     print(record("calibration", found).read_text())
 
@@ -60,23 +54,6 @@ def measured(setting: Setting, images: int) -> dict[str, Any]:
         truth = explained(model, case, REFERENCE, seed=10**6)
         for budget in BUDGETS:
             rows[budget].append(coverage(explained(model, case, budget, case.seed), truth))
-    return {str(budget): _means(found) for budget, found in rows.items()}
-
-
-def steadiness(setting: Setting, images: int) -> dict[str, Any]:
-    """For `Guided`: root mean squares of the standard error over that of the deviation from seed to seed."""
-    network = load(setting.name)
-    rows: dict[int, list[dict[str, float]]] = {budget: [] for budget in BUDGETS}
-    for case in tqdm(cases(replace(setting, images=images), network, None, "cpu")[:images], desc=setting.name):
-        model = probability(network, case.target)
-        for budget in BUDGETS:
-            runs = [explained(model, case, budget, seed, geex.Guided()) for seed in range(SEEDS)]
-            values, errors = (np.stack([host(getattr(run, name)) for run in runs]) for name in ("values", "stderr"))
-            spread, error = values.var(axis=0, ddof=1), (errors**2).mean(axis=0)
-            mean = np.abs(values.mean(axis=0))
-            top = mean >= np.quantile(mean, 0.9)
-            shares = {"all": (error.mean(), spread.mean()), "top tenth": (error[top].mean(), spread[top].mean())}
-            rows[budget].append({name: float(np.sqrt(e / s)) for name, (e, s) in shares.items()})
     return {str(budget): _means(found) for budget, found in rows.items()}
 
 

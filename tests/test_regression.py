@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 
 import geex
+from geex.design import Design
+from geex.evidence import RATIOS, evidence
 from geex.knots import Knots
-from geex.leaveout import terms
-from geex.posterior import Design, Lift, posterior
+from geex.leaveout import LeftOut
+from geex.posterior import Lift, posterior
 from geex.prior import Prior, priors
-from geex.regression import evidence
+from geex.regression import grams
+from geex.rivals import Choice, chosen
 from tests.games import banzhaf, glove, model_of, shapley
 from tests.helpers import explained
 
@@ -111,13 +114,27 @@ def test_the_posterior_on_knots_equals_its_twin(draws):
     np.testing.assert_allclose(summed.variance(), np.diag(left), atol=1e-9)
 
 
-def test_evidence_equals_the_density():
-    gram = (root := RNG.normal(size=(12, 5))) @ root.T
-    differences = RNG.normal(size=(12, 2))
-    for d, likelihood, ratio in zip(differences.T, *evidence(gram, differences), strict=True):
-        system = gram + ratio * np.eye(12)
-        scale = d @ np.linalg.solve(system, d) / 12
-        assert likelihood == pytest.approx(-0.5 * (12 * np.log(scale) + np.linalg.slogdet(system)[1]))
+@pytest.mark.parametrize("draws", [1, 2, 12])
+def test_evidence_equals_the_density(draws):
+    rng = np.random.default_rng(draws)
+    gram = (root := rng.normal(size=(draws, 5))) @ root.T + 0.1 * np.eye(draws)
+    differences = rng.normal(size=(draws, 2))
+
+    def density(d, ratio):
+        system = gram + ratio * np.eye(draws)
+        scale = d @ np.linalg.solve(system, d) / draws
+        return -0.5 * (draws * np.log(scale) + np.linalg.slogdet(system)[1])
+
+    likelihood, ratios = evidence(gram, differences)
+    np.testing.assert_allclose(ratios, RATIOS * np.trace(gram) / draws)
+    for d, found in zip(differences.T, likelihood.T, strict=True):
+        np.testing.assert_allclose(found, [density(d, ratio) for ratio in ratios], rtol=1e-9)
+
+
+def test_grams_of_candidates_share_their_parts():
+    rows = np.random.default_rng(1).normal(size=(6, 30))
+    for prior, gram in grams(rows, priors(Knots((5, 6)), (0, 1))):
+        np.testing.assert_allclose(gram, rows @ prior.dense() @ rows.T, atol=1e-10)
 
 
 def test_values_of_an_output_do_not_depend_on_the_others():
@@ -180,12 +197,43 @@ def test_the_unbiased_residual_equals_its_twin():
         differences, lift = RNG.normal(size=(draws, 2)), Lift(reach, Knots((4, 5)))
         design = Design(contrasts, reach)
         fit = posterior(design, differences, lift, prior, ratio)
-        fast = fit.mean[:, None, :] + terms(design, differences, fit, ratio, 1.0, np.ones(20))[0]
+        left = LeftOut(design, differences, fit, 1.0, np.ones(20), lambda rows: rows)
+        fast = fit.mean[:, None, :] + left.residuals.T[:, :, None] * left.slopes()
         for i in range(draws):
             others = np.arange(draws) != i
             without, _ = naive_posterior(contrasts[others] * reach, differences[others], reach, prior.dense(), ratio)
             residual = differences[i] - without @ contrasts[i]
             np.testing.assert_allclose(fast[:, i, :], without + residual[:, None] * contrasts[i], atol=1e-8)
+
+
+@pytest.mark.parametrize("draws", [7, 40])
+def test_the_jackknife_on_knots_equals_its_twin(draws):
+    """Leave one draw out and fit again: with fewer draws than coefficients, and with more."""
+    rng = np.random.default_rng(draws)
+    knots, reach, ratio = Knots((7, 5), (0, 1), 2), rng.normal(size=35), 0.3
+    prior = Prior(knots.shape, (0, 1), ((0.9, 1.3), (0.1, 0.0)))
+    lowered, differences = knots.down(rng.normal(size=(draws, 35)) * reach), rng.normal(size=(draws, 2))
+    lift = Lift(reach, knots)
+    fit = posterior(Design(lowered), differences, lift, prior, ratio)
+    left = LeftOut(Design(lowered), differences, fit, None, np.ones(35), lambda rows: rows)
+    others = [np.arange(draws) != i for i in range(draws)]
+    refits = [posterior(Design(lowered[some]), differences[some], lift, prior, ratio).mean for some in others]
+    terms = draws * (fit.mean[:, None, :] - np.stack(refits, axis=1))
+    np.testing.assert_allclose(left.residuals.T[:, :, None] * left.slopes(), terms, atol=1e-8)
+    np.testing.assert_allclose(left.stderr(), terms.std(axis=1, ddof=1) / draws**0.5, atol=1e-8)
+    rows = rng.normal(size=(3, 35))
+    np.testing.assert_allclose(left.stderr(rows), (terms @ rows.T).std(axis=1, ddof=1) / draws**0.5, atol=1e-8)
+
+
+def test_rivals_are_drawn_by_their_weight():
+    candidates = [Choice(0, Prior((1,), (), ((1.0, 0.0),)), float(ratio)) for ratio in range(6)]
+    likelihood = np.log([1e-9, 0.2, 0.3, 1e-9, 0.5, 1e-9])
+    for order in (np.arange(6), np.arange(6)[::-1]):
+        found = chosen(candidates, likelihood, order)
+        assert found.best == candidates[4]
+        assert sorted(one.ratio for one in found.rivals) == [1, 2, 4, 4]
+    sure = chosen(candidates, 100 * likelihood, np.arange(6))
+    assert set(sure.rivals) == {sure.best}
 
 
 def test_completeness_by_conditioning():
@@ -240,6 +288,16 @@ def test_numpy_and_torch_agree(of, features):
     )
     assert isinstance(other.values, torch.Tensor)
     np.testing.assert_allclose(one.values, other.values.numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("method", [geex.Shapley(), geex.Regression(complete=True)], ids=lambda m: type(m).__name__)
+def test_values_that_add_up_in_torch(method):
+    torch = pytest.importorskip("torch")
+    slope, x = np.random.default_rng(2).normal(size=(2, 4, 5))
+    tensor = torch.from_numpy(slope)
+    explanation = explained(lambda z: (z * tensor).sum((1, 2)), torch.from_numpy(x), method, 202)
+    np.testing.assert_allclose(explanation.values.numpy(), slope * x, atol=1e-5)
+    assert np.isfinite(explanation.stderr.numpy()).all()
 
 
 def test_shapley_values_of_a_game_and_their_sum():

@@ -6,6 +6,7 @@ tensors stay on their device; any other library that follows the array API gets 
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,16 +23,19 @@ __all__ = [
     "Shape",
     "Stream",
     "accelerated",
+    "along",
     "as_array",
     "as_explicand",
     "device",
     "dtype_of",
     "gradient_free",
+    "gram",
     "host",
     "is_real",
     "library",
     "like",
     "namespace",
+    "near",
     "owned",
     "revived",
     "segment_sum",
@@ -185,13 +189,33 @@ def segment_sum(rows: Array, order: np.ndarray, lengths: np.ndarray) -> Array:
     return like(np.add.reduceat(host(rows)[:, order], starts, axis=1), rows)
 
 
-def solved(lower: Array, right: Array) -> Array:
-    """L⁻¹ right, for a lower triangular L."""
+def along(grid: Array, axis: int, matrix: Array) -> Array:
+    """Σ_i grid[…, i, …] matrix[i, j], for i along an axis: products as they lie in memory, with no copy."""
+    xp, shape = namespace(grid), tuple(grid.shape)
+    before, after = shape[:axis], shape[axis + 1 :]
+    rows = xp.reshape(grid, (-1, shape[axis], prod(after)))
+    made = rows[:, :, 0] @ matrix if prod(after) == 1 else matrix.T @ rows
+    return xp.reshape(made, (*before, matrix.shape[1], *after))
+
+
+def near(array: Array) -> Array:
+    """The array in NumPy, without a copy, unless it is on an accelerator: small products are faster there."""
+    return array if accelerated(array) else host(array)
+
+
+def gram(rows: Array) -> Array:
+    """rowsᵀ rows (q, q). NumPy sees that it is symmetric, and makes half of it."""
+    own = near(rows)
+    return like(own.T @ own, rows)
+
+
+def solved(lower: Array, right: Array, transposed: bool = False) -> Array:
+    """L⁻¹ right, or L⁻ᵀ right, for a lower triangular L."""
     if is_torch_array(lower):
-        return namespace(lower).linalg.solve_triangular(lower, right, upper=False)
+        return namespace(lower).linalg.solve_triangular(lower.T if transposed else lower, right, upper=transposed)
     if is_numpy_array(lower):
-        return solve_triangular(lower, right, lower=True, check_finite=False)
-    return namespace(lower).linalg.solve(lower, right)
+        return solve_triangular(lower, right, trans=int(transposed), lower=True, check_finite=False)
+    return namespace(lower).linalg.solve(lower.T if transposed else lower, right)
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,21 @@
 """What regression found, as values of features: fits of outputs that chose the same prior, and all of them together."""
 
 from dataclasses import dataclass, replace
-from math import inf
+from functools import partial
 from typing import Any
 
-from geex.arrays import Array, like, namespace
-from geex.leaveout import MOST, LeftOut, jackknifed, terms
-from geex.plan import Plan
-from geex.posterior import Design, Posterior
-from geex.presence import PresenceMasks
+import numpy as np
 
-POSTERIOR = (
-    "Standard errors are those of the posterior: they know nothing of what a smooth prior smooths away, and are too "
-    "small for single sharp features and for few queries."
-)
+from geex.arrays import Array, like, namespace
+from geex.design import Design
+from geex.leaveout import LeftOut
+from geex.plan import Plan
+from geex.posterior import Posterior
+from geex.presence import PresenceMasks
+from geex.rivals import Rivals
+
 PLAIN = "Standard errors are those of the posterior or of leaving out draws, whichever is larger."
+OPEN = "They take in what the choice of the prior leaves open, but not that other answers would have led elsewhere."
 UNBIASED = "Intervals are around unbiased values, and hold whatever was smoothed away."
 
 
@@ -23,107 +24,97 @@ class Fit:
     """The posterior as values of features: coefficients of elements that make up a feature are summed.
 
     rows (r, p): regions whose sums are wanted instead of the features.
-    left: what leaving out draws says of the error: the unbiased residual, or the jackknife. None: the posterior alone.
+    left: what leaving out draws says of the error: the unbiased residual, or the jackknife.
+    rivals: other choices of the prior, whose values say what the choice leaves open; None where there is none.
     """
 
     posterior: Posterior
     plan: Plan
+    left: LeftOut
+    rivals: Rivals | None = None
     rows: Array | None = None
-    left: LeftOut | None = None
 
     @property
     def values(self) -> Array:
-        values = self._features(self.posterior.mean)
-        return values if self.rows is None else values @ self._regions.T
+        return self._summed(self.posterior.mean)
 
     @property
     def centre(self) -> Array:
         """What intervals are around: the unbiased values, or else the values."""
-        if self.left is None:
-            return self.values
-        return self.values + (self.left.shifts() if self.rows is None else self.left.shift(self._regions))
+        return self.values + self.left.shift(self._lowered)
 
     @property
     def freedom(self) -> float:
-        return inf if self.left is None else self.left.freedom
+        return self.left.freedom
 
     @property
     def note(self) -> str:
         """What is to be said of the errors."""
-        if self.left is not None:
-            return PLAIN if self.left.jackknife else UNBIASED
-        return POSTERIOR
+        if not self.left.jackknife:
+            return UNBIASED
+        return PLAIN if self.rivals is None else f"{PLAIN} {OPEN}"
 
     @property
     def stderr(self) -> Array:
         xp = namespace(self.posterior.mean)
-        sampled = None
-        if self.left is not None:
-            sampled = self.left.stderrs() if self.rows is None else self.left.stderr(self._regions)
-            if not self.left.jackknife:
-                return sampled
+        sampled = self.left.stderr(self._lowered)
+        if not self.left.jackknife:
+            return sampled
         if self.rows is not None:
-            spread = self.posterior.covering(self._coefficients(self.rows))[None, :]
+            spread = self.posterior.covering(self._lowered)[None, :]
         else:
             spread = self._features(self.posterior.variance()[None, :])
-        believed = xp.sqrt(self.posterior.scale[:, None] * spread)
-        return believed if sampled is None else xp.maximum(believed, sampled)
+        return xp.sqrt(xp.maximum(self.posterior.scale[:, None] * spread, sampled**2) + self._open())
+
+    def _open(self) -> Array | float:
+        """The mean square of what rivals have for a value and this fit has not."""
+        others = [] if self.rivals is None else [self._summed(values) for values in self.rivals.values]
+        return sum((other - self.values) ** 2 for other in others) / max(1, len(others))
+
+    def _summed(self, means: Array) -> Array:
+        """Values of features, or sums over regions, of coefficients (k, q)."""
+        values = self._features(means)
+        return values if self.rows is None else values @ self._regions.T
 
     @property
     def sum_stderr(self) -> Array:
-        xp = namespace(self.posterior.mean)
-        if self.left is not None and not self.left.jackknife:
-            return self.left.stderr(xp.ones_like(self.left.terms[0, :1, :]))[:, 0]
-        whole = xp.ones_like(self.posterior.lift.reach)[None, :]
-        return xp.sqrt(self.posterior.scale * self.posterior.covering(whole)[0])
-
-    def summing_to(self, totals: Array) -> "Fit":
-        """Conditioned on values that sum to totals (k,)."""
-        counted = namespace(totals).ones_like(self.posterior.lift.reach)
-        return replace(self, posterior=self.posterior.summing_to(totals, counted))
-
-    def jackknifed(self, design: Design, differences: Array, ratio: float) -> "Fit":
-        """With the error that draws make, where it is more than the posterior's."""
-        if self.posterior.lift.knots.spacing > 1 or design.contrasts.size * differences.shape[1] > MOST:
-            return self
-        made, freedom = jackknifed(design, differences, self.posterior, ratio)
-        return replace(self, left=LeftOut(self._on_features(made), freedom, jackknife=True))
-
-    def _on_features(self, made: Array) -> Array:
-        """Terms of coefficients (k, n, q) as terms of features (k, n, p)."""
-        xp = namespace(made)
-        k, n, q = made.shape
-        return xp.reshape(self._features(xp.reshape(made, (-1, q))), (k, n, -1))
-
-    def with_terms(self, design: Design, differences: Array, ratio: float) -> "Fit":
-        """With intervals that do not rest on the prior, where contrasts are independent over features."""
-        moment = _moment(self.plan.search)
-        n, q = design.contrasts.shape
-        if moment is None or self.posterior.lift.knots.spacing > 1 or n * q * differences.shape[1] > MOST:
-            return self
-        xp, reach = namespace(differences), self.posterior.lift.reach
-        steps = xp.ones_like(reach) if isinstance(self.plan.search, PresenceMasks) else reach
-        found, freedom = terms(design, differences, self.posterior, ratio, moment, steps)
-        return replace(self, left=LeftOut(self._on_features(found), freedom))
+        count = self._features(self.posterior.lift.reach[None, :]).shape[1]
+        return replace(self, rows=like(np.ones((1, count)), self.posterior.mean)).stderr[:, 0]
 
     @property
     def _regions(self) -> Array:
         return namespace(self.rows).astype(self.rows, self.posterior.mean.dtype)
 
-    def _coefficients(self, rows: Array) -> Array:
-        """Rows over features (r, p) as rows over coefficients (r, q)."""
-        xp = namespace(self.posterior.mean)
-        rows = xp.astype(rows, self.posterior.mean.dtype)
+    @property
+    def _lowered(self) -> Array | None:
+        """The regions (r, p) as rows over coefficients (r, q)."""
+        if self.rows is None:
+            return None
+        xp, rows = namespace(self.posterior.mean), self._regions
         if isinstance(self.plan.search, PresenceMasks):
             return rows
         index = self.plan.features.index(tuple(self.plan.explicand.shape)).ravel()
         return xp.take(rows, like(index, rows, xp.int64), axis=1)
 
     def _features(self, rows: Array) -> Array:
-        if isinstance(self.plan.search, PresenceMasks):
-            return rows
-        grid = namespace(rows).reshape(rows, (rows.shape[0], *self.plan.explicand.shape))
-        return self.plan.features.total(grid)
+        return on_features(self.plan, rows)
+
+
+def fitted(posterior: Posterior, plan: Plan, design: Design, differences: Array, rivals: Rivals | None = None) -> Fit:
+    """A fit with the errors that can be had: around unbiased values where contrasts are independent over features."""
+    xp, lift = namespace(differences), posterior.lift
+    smoothed = lift.knots.spacing > 1 or posterior.direction is not None
+    moment = None if smoothed else _moment(plan.search)
+    steps = xp.ones_like(lift.reach) if isinstance(plan.search, PresenceMasks) else lift.reach
+    left = LeftOut(design, differences, posterior, moment, steps, partial(on_features, plan))
+    return Fit(posterior, plan, left, rivals)
+
+
+def on_features(plan: Plan, rows: Array) -> Array:
+    """Rows over coefficients (r, q) as rows over features (r, p): those of elements that make one up are summed."""
+    if isinstance(plan.search, PresenceMasks):
+        return rows
+    return plan.features.total(namespace(rows).reshape(rows, (rows.shape[0], *plan.explicand.shape)))
 
 
 def _moment(search: Any) -> float | None:

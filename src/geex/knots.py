@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from geex.arrays import Array, Shape, like, namespace
+from geex.arrays import Array, Shape, along, like, namespace
 
 MOST = 5625
 
@@ -44,7 +44,7 @@ class Knots:
         grid = xp.reshape(rows, (rows.shape[0], *shape))
         for axis in self.axes:
             matrix = like(side(self.matrix(axis)), rows)  # type: ignore[operator]
-            grid = xp.moveaxis(xp.moveaxis(grid, axis + 1, -1) @ matrix, -1, axis + 1)
+            grid = along(grid, axis + 1, matrix)
         return xp.reshape(grid, (rows.shape[0], -1))
 
     def matrix(self, axis: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What leaving out draws says of a fit: an unbiased residual on top of it, and the jackknife's error.
+"""What leaving out draws says of a fit: an unbiased residual on top of it, or the jackknife's error.
 
     ξ̃ = 1/n Σ_i [ ξ̂₋ᵢ + e_i r_i / m ],   r_i = d_i − e_i · ξ̂₋ᵢ,   m = E[e_k²]
        = ξ̂ + 1/n Σ_i t_i,                 t_i = (e_i / m − W_i) r_i,   W_i = ∂ξ̂/∂d_i
@@ -6,87 +6,130 @@
 ξ̂₋ᵢ is the fit without draw i, so it is independent of e_i, and where the entries of e are independent every term has
 the value that is estimated for its mean. The fit takes away most of a term's variance, and what it smooths away comes
 back with the residual: the terms' own spread is an honest error, for sharp features and few queries too.
+
+Where entries of e go together there is no such residual, and the terms are the jackknife's, whose spread is the error
+of the fit as it is:
+
+    t_i = n (ξ̂ − ξ̂₋ᵢ) = n W_i r_i
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from geex.arrays import Array, namespace
-from geex.posterior import Design, Posterior, identity
+from geex.design import ROWS, Design
+from geex.posterior import Posterior
 
-MOST = 2**23
+BLOCK = 64
 LEAST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """Terms t (k, n, p) of features, to be added to the values of the fit, and the degrees of freedom left to them.
+    """Terms t_i = s_i r_i of a fit: slopes s, and residuals r of draws that the fit has not seen.
 
-    jackknife: the terms are n (ξ̂ − ξ̂₋ᵢ): their spread is the error of the fit as it is, and nothing is added to it.
+    moment: m, where the entries of contrasts are independent of each other; None: the jackknife.
+    steps (p,): what a unit of contrast is in units of ξ, 1 for masks and x − x̊ for noise.
+    features: makes values of features of those of coefficients, (r, q) to (r, p).
     """
 
-    terms: Array
-    freedom: float
-    jackknife: bool = False
-
-    def shift(self, rows: Array) -> Array:
-        """1/n Σ_i t_i summed over regions, rows (r, p): (k, r)."""
-        return self.shifts() @ rows.T
-
-    def stderr(self, rows: Array) -> Array:
-        """Its standard error (k, r)."""
-        xp = namespace(rows)
-        return xp.stack([xp.std(terms @ rows.T, axis=0, correction=1) for terms in self.terms]) / self.draws**0.5
-
-    def shifts(self) -> Array:
-        """`shift` of every feature (k, p)."""
-        means = namespace(self.terms).mean(self.terms, axis=1)
-        return 0 * means if self.jackknife else means
-
-    def stderrs(self) -> Array:
-        """`stderr` of every feature (k, p)."""
-        return namespace(self.terms).std(self.terms, axis=1, correction=1) / self.draws**0.5
+    design: Design
+    differences: Array
+    fit: Posterior
+    moment: float | None
+    steps: Array
+    features: Callable[[Array], Array]
 
     @property
-    def draws(self) -> int:
-        return int(self.terms.shape[1])
+    def jackknife(self) -> bool:
+        return self.moment is None
 
+    @property
+    def freedom(self) -> float:
+        """n − 1 less what the fit has used up."""
+        return max(1.0, len(self.differences) - 1 - float(namespace(self.used).sum(self.used)))
 
-def terms(
-    design: Design, differences: Array, fit: Posterior, ratio: float, moment: float, steps: Array
-) -> tuple[Array, float]:
-    """t (k, n, q) of coefficients, for a fit in which every one is a knot, and n − 1 less what the fit has used up.
+    def shift(self, rows: Array | None = None) -> Array:
+        """What is added to the values: 1/n Σ_i t_i (k, p), or of sums over rows (r, p) of coefficients (k, r)."""
+        return self._moments(rows)[0] * (not self.jackknife)
 
-    moment: m. steps (q,): what a unit of contrast is in units of ξ, 1 for masks and x − x̊ for noise.
-    """
-    influence, residuals, freedom = left_out(design, differences, fit, ratio)
-    slopes = namespace(influence).astype(design.contrasts, influence.dtype) * steps / moment - influence
-    return _products(slopes, residuals), freedom
+    def stderr(self, rows: Array | None = None) -> Array:
+        """The standard error of the values with that on top, shaped alike."""
+        xp = namespace(self.differences)
+        mean, square = self._moments(rows)
+        n = self.differences.shape[0]
+        spread = xp.maximum(square - mean**2, xp.zeros_like(square))
+        return xp.sqrt(spread / max(1, n - 1))
 
+    @cached_property
+    def used(self) -> Array:
+        """How much each draw's own answer counts in what is fitted to it (n,)."""
+        xp, influence, units = namespace(self.differences), self._influence, self.design.units
+        influence = influence if units is None else influence * xp.astype(units, influence.dtype)
+        rows = xp.astype(self.design.contrasts, influence.dtype, copy=False)
+        return xp.astype(xp.sum(rows * influence, axis=1), xp.float64)
 
-def jackknifed(design: Design, differences: Array, fit: Posterior, ratio: float) -> tuple[Array, float]:
-    """n (ξ̂ − ξ̂₋ᵢ) of coefficients (k, n, q), for a fit that was conditioned on its sum, and the freedom of `terms`."""
-    xp = namespace(differences)
-    influence, residuals, freedom = left_out(design, differences, fit, ratio)
-    if fit.direction is not None:
-        along = fit.lift.up(fit.direction[None, :])[0, :]
-        influence = influence - xp.sum(influence, axis=1)[:, None] * along / xp.sum(along)
-    return differences.shape[0] * _products(influence, residuals), freedom
+    @cached_property
+    def residuals(self) -> Array:
+        """r (n, k)."""
+        left = self.differences - self.design.explained(self.fit.coefficients.T)
+        return left / namespace(left).clip(1 - self.used, LEAST)[:, None]
 
+    def slopes(self, first: int = 0, stop: int | None = None) -> Array:
+        """s of every feature (n, p), or of some of the draws."""
+        xp, lift = namespace(self.differences), self.fit.lift
+        influence = self._conditioned[first:stop, :]
+        own = lift.knots.up(influence) * xp.astype(lift.reach, influence.dtype)
+        if self.moment is None:
+            return self.features(self.differences.shape[0] * own)
+        contrasts = xp.astype(self.design.contrasts[first:stop, :], influence.dtype, copy=False)
+        return self.features(contrasts * xp.astype(self.steps / self.moment, influence.dtype) - own)
 
-def left_out(design: Design, differences: Array, fit: Posterior, ratio: float) -> tuple[Array, Array, float]:
-    """W (n, q) = ∂ξ̂/∂d, the residuals r (n, k) of draws that the fit has not seen, and the degrees of freedom left."""
-    xp = namespace(differences)
-    rows = design.rows()
-    if fit.dense is not None:
-        influence = rows @ fit.dense / ratio
-    else:
-        smooth = fit.prior.apply(rows)
-        influence = xp.linalg.solve(rows @ smooth.T + ratio * identity(rows.shape[0], rows), smooth)
-    used = xp.sum(rows * influence, axis=1)
-    residuals = (differences - rows @ fit.coefficients.T) / xp.clip(1 - used, LEAST)[:, None]
-    return influence * fit.lift.reach, residuals, max(1.0, rows.shape[0] - 1 - float(xp.sum(used)))
+    def _slopes_of(self, rows: Array) -> Array:
+        """s of sums over rows (r, p) of coefficients: (n, r)."""
+        xp, influence = namespace(rows), self._conditioned
+        own = influence @ xp.astype(self.fit.lift.down(rows), influence.dtype).T
+        if self.moment is None:
+            return self.differences.shape[0] * own
+        contrasts = xp.astype(self.design.contrasts, influence.dtype, copy=False)
+        return contrasts @ xp.astype(rows * self.steps / self.moment, influence.dtype).T - own
 
+    @cached_property
+    def _influence(self) -> Array:
+        """W on knots (n, q), before conditioning on a sum."""
+        return self.fit.covariance.influence(self.design)
 
-def _products(slopes: Array, residuals: Array) -> Array:
-    """Slopes (n, q) times the residuals (n, k) of every output: (k, n, q)."""
-    return namespace(slopes).stack([slopes * residuals[:, k : k + 1] for k in range(residuals.shape[1])])
+    @cached_property
+    def _conditioned(self) -> Array:
+        """W on knots (n, q), of a fit whose sum is known where that was conditioned on."""
+        influence, direction = self._influence, self.fit.direction
+        if direction is None:
+            return influence
+        xp = namespace(influence)
+        whole = self.fit.lift.down(xp.ones_like(self.fit.lift.reach)[None, :])[0, :]
+        along, whole = (xp.astype(row, influence.dtype) for row in (direction / (whole @ direction), whole))
+        return influence - (influence @ whole)[:, None] * along
+
+    @cached_property
+    def _every(self) -> tuple[Array, Array]:
+        """`_moments` of every feature, some draws at a time."""
+        step = ROWS if self.fit.lift.knots.spacing == 1 else BLOCK
+        parts = [
+            self._summed(self.slopes(first, first + step), first, first + step)
+            for first in range(0, self.differences.shape[0], step)
+        ]
+        return sum(mean for mean, _ in parts), sum(square for _, square in parts)
+
+    def _moments(self, rows: Array | None) -> tuple[Array, Array]:
+        """The means of t and of t² over draws, (k, p) or (k, r) each."""
+        return self._every if rows is None else self._summed(self._slopes_of(rows), 0, None)
+
+    def _summed(self, slopes: Array, first: int, stop: int | None) -> tuple[Array, Array]:
+        """What some draws add to the means of t and t². Residuals of any size are brought near 1: slopes are narrow."""
+        xp = namespace(slopes)
+        n, residuals = self.differences.shape[0], self.residuals
+        size = xp.max(xp.abs(residuals)) + (xp.max(xp.abs(residuals)) == 0)
+        own = xp.astype(residuals[first:stop, :] / size, slopes.dtype)
+        mean, square = own.T @ slopes / n, (own**2).T @ slopes**2 / n
+        return xp.astype(mean, xp.float64) * size, xp.astype(square, xp.float64) * size**2

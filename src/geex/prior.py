@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from geex.arrays import Array, Shape, like, namespace
+from geex.arrays import Array, Shape, along, like, namespace
 from geex.knots import Knots
 
 WIDTHS = (1 / 75, 1 / 37, 1 / 28, 1.5 / 28, 2 / 28, 3 / 28, 5 / 28)
@@ -36,8 +36,7 @@ class Prior:
         for share, width in self.mixture:
             part = share * grid
             for axis in self.axes if width else ():
-                moved = xp.moveaxis(part, axis + 1, -1) @ like(_kernel(self.shape[axis], width), rows)
-                part = xp.moveaxis(moved, -1, axis + 1)
+                part = along(part, axis + 1, like(_kernel(self.shape[axis], width), rows))
             total = part + total
         return xp.reshape(total, (rows.shape[0], -1))
 

@@ -7,27 +7,29 @@ the cross-talk between features, which is most of its noise, is gone. D, K and t
 likelihood from a handful of candidates, on a few hundred draws.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from geex.arrays import Array, host, like, namespace
+from geex.arrays import Array, host, like, namespace, near
+from geex.design import Design
 from geex.errors import MethodError
+from geex.evidence import RATIOS, evidence
 from geex.features import Elements, Features, Pixels, neighbouring
-from geex.fit import Fit, Fits
+from geex.fit import Fits, fitted
 from geex.knots import knots_for
 from geex.methods import Method
 from geex.outputs import Score, scored
 from geex.plan import Plan
-from geex.posterior import Design, Lift, posterior
+from geex.posterior import Lift, posterior
 from geex.presence import Presence, PresenceMasks
 from geex.prior import Prior, priors
+from geex.rivals import Choice, Chosen, Rivals, chosen
 from geex.score import Answered, contrast
 from geex.search import Gaussian, Noise, Search
-
-RATIOS = np.logspace(-7, 2, 37)
 
 
 @dataclass(frozen=True)
@@ -76,17 +78,16 @@ class Regression:
         choices = chosen_priors(designs, lifts, differences, _axes(plan), self.choice)
         outputs = scored(ends, score)
         fits = []
-        for choice in dict.fromkeys(choices):
-            which = [place for place, other in enumerate(choices) if other == choice]
+        for choice in dict.fromkeys(one.best for one in choices):
+            which = [place for place, one in enumerate(choices) if one.best == choice]
             own = namespace(outputs).stack([differences[:, place] for place in which], axis=1)
             design, lift = designs[choice.lift], lifts[choice.lift]
-            fit = Fit(posterior(design, own, lift, choice.prior, choice.ratio), plan)
+            found = posterior(design, own, lift, choice.prior, choice.ratio)
+            rivals = None if self.complete else Rivals(designs, lifts, own, [choices[place] for place in which])
             if self.complete:
                 spans = [outputs[0, targets[place]] - outputs[1, targets[place]] for place in which]
-                fit = fit.summing_to(namespace(outputs).stack(spans)).jackknifed(design, own, choice.ratio)
-            else:
-                fit = fit.with_terms(design, own, choice.ratio)
-            fits.append((which, fit))
+                found = found.summing_to(namespace(outputs).stack(spans), namespace(outputs).ones_like(lift.reach))
+            fits.append((which, fitted(found, plan, design, own, rivals)))
         return Fits(fits)
 
     def regions(
@@ -132,49 +133,37 @@ def _units(lift: Lift, search: Any) -> Array:
     return lift.reach if isinstance(search, PresenceMasks) else namespace(lift.reach).ones_like(lift.reach)
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What the marginal likelihood chose: the number of the lift, K and λ."""
-
-    lift: int
-    prior: Prior
-    ratio: float
-
-
 def chosen_priors(
     designs: list[Design], lifts: list[Lift], differences: Array, axes: tuple[int, ...], draws: int
-) -> list[Choice]:
-    """The choice of the largest marginal likelihood for every output by itself, on draws from all of the run."""
+) -> list[Chosen]:
+    """The choice by marginal likelihood for every output by itself, on draws from all of the run."""
     xp = namespace(differences)
     n, k = differences.shape
     places = np.unique(np.linspace(0, n - 1, min(n, draws)).round().astype(np.int64))
     which = like(places, differences, xp.int64)
-    some = xp.take(differences, which, axis=0)
-    best, choices = np.full(k, -np.inf), [Choice(0, priors(lifts[0].knots, axes)[0], 1.0)] * k
+    some = host(xp.take(differences, which, axis=0))
+    candidates, tables = [], []
     for number, (design, lift) in enumerate(zip(designs, lifts, strict=True)):
-        rows = design.rows(which)
-        for prior in priors(lift.knots, axes):
-            found, ratios = evidence(xp.astype(rows @ prior.apply(rows).T, xp.float64), some)
-            for output in np.flatnonzero(found > best):
-                best[output], choices[output] = found[output], Choice(number, prior, float(ratios[output]))
-    return choices
+        for prior, gram in grams(near(design.rows(which)), priors(lift.knots, axes)):
+            likelihood, ratios = evidence(gram, some)
+            candidates += [Choice(number, prior, float(ratio)) for ratio in ratios]
+            tables.append(likelihood)
+    order = np.argsort(np.tile(RATIOS, len(tables)), kind="stable")
+    table = np.concatenate(tables)
+    return [chosen(candidates, table[:, output], order) for output in range(k)]
 
 
-def evidence(gram: Array, differences: Array) -> tuple[np.ndarray, np.ndarray]:
-    """The log marginal likelihood of every output of d (n, k) given Φ K Φᵀ, and the λ that has it: (k,) each.
-
-    λ is one of RATIOS times the mean of the diagonal.
-    """
-    xp = namespace(gram)
-    n = gram.shape[0]
-    size = float(xp.mean(xp.linalg.diagonal(gram))) or 1.0
-    spectrum, vectors = xp.linalg.eigh(gram)
-    power = (vectors.T @ differences) ** 2
-    variances = xp.maximum(spectrum, xp.zeros_like(spectrum))[None, :] + like(RATIOS * size, gram)[:, None]
-    scale = xp.clip((1 / variances) @ power / n, 1e-300)
-    likelihood = host(-0.5 * (n * xp.log(scale) + xp.sum(xp.log(variances), axis=1)[:, None]))
-    best = np.argmax(likelihood, axis=0)
-    return likelihood[best, np.arange(likelihood.shape[1])], RATIOS[best] * size
+def grams(rows: Array, candidates: list[Prior]) -> Iterator[tuple[Prior, np.ndarray]]:
+    """Φ K Φᵀ (n, n) of every candidate, on the host: parts that mixtures have in common are made once."""
+    made: dict[Prior, np.ndarray] = {}
+    for prior in candidates:
+        total = np.zeros((rows.shape[0],) * 2)
+        for share, width in prior.mixture:
+            part = Prior(prior.shape, prior.axes if width else (), ((1.0, width),))
+            if part not in made:
+                made[part] = host(rows @ part.apply(rows).T)
+            total += share * made[part]
+        yield prior, total
 
 
 def lifts_of(plan: Plan) -> list[Lift]:

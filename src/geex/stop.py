@@ -32,7 +32,8 @@ class Stop(Protocol):
 class Precise:
     """Stops when the sum over the top features is known to ± tolerance, as a share of f(x) − f(x̊).
 
-    It believes the method's own errors: those of `Guided` are a posterior's, and can be too small.
+    It believes the method's own errors. Those of `Guided` do not know that other answers would have led its masks
+    elsewhere: of models that no smooth sum is like, the sum is known less well than they say (docs/benchmarks.md).
 
     tolerance: half the width of the sum's 95% interval. top: the share of features that is looked at.
     """

@@ -1,0 +1,105 @@
+"""The posterior covariance of a linear model, on the smaller side of its design, and made when it is asked for.
+
+d = Φ u + noise,   u ~ N(0, s² K),   noise ~ N(0, s² λ)
+
+n × n    A = Φ K Φᵀ + λ = L Lᵀ     Cov u / s² = K − (L⁻¹ Φ K)ᵀ (L⁻¹ Φ K)     ∂û/∂d = A⁻¹ Φ K
+q × q    M = λ + Φᵀ Φ K            Cov u / s² = λ K M⁻¹                      ∂û/∂d = Φ K M⁻¹
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from geex.arrays import Array, device, like, namespace, solved
+from geex.design import Design
+from geex.knots import Knots
+from geex.prior import Prior
+
+BLOCK = 64
+TINY = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class ByDraws:
+    """n × n: lower L (n, n), in float64, and smooth Φ K (n, q)."""
+
+    lower: Array
+    smooth: Array
+    prior: Prior
+
+    @cached_property
+    def root(self) -> Array:
+        """L⁻¹ Φ K (n, q), in the type of Φ."""
+        return solved(namespace(self.smooth).astype(self.lower, self.smooth.dtype, copy=False), self.smooth)
+
+    def between(self, rows: Array) -> Array:
+        """r Cov u rᵀ / s² for each of rows (r, q)."""
+        xp = namespace(rows)
+        shared = xp.astype(rows, self.root.dtype) @ self.root.T
+        return xp.sum(rows * self.prior.apply(rows), axis=1) - xp.astype(xp.sum(shared**2, axis=1), rows.dtype)
+
+    def moved(self, row: Array) -> Array:
+        """Cov u row / s² (q,)."""
+        xp, root = namespace(row), self.root
+        shared = (root @ xp.astype(row, root.dtype)) @ root
+        return self.prior.apply(row[None, :])[0, :] - xp.astype(shared, row.dtype)
+
+    def diagonal(self, knots: Knots, model: Array) -> Array:
+        """That of U Cov u Uᵀ / s² (p,), in the library and type of `model`."""
+        return like(self.prior.diagonal(knots), model) - _squares(self.root, knots, model)
+
+    def influence(self, design: Design) -> Array:
+        """∂û/∂d (n, q)."""
+        return solved(namespace(self.root).astype(self.lower, self.root.dtype, copy=False), self.root, transposed=True)
+
+
+@dataclass(frozen=True, eq=False)
+class ByFeatures:
+    """q × q: system M (q, q)."""
+
+    system: Array
+    prior: Prior
+    ratio: float
+
+    @cached_property
+    def dense(self) -> Array:
+        """Cov u / s² (q, q)."""
+        kernel = like(self.prior.dense(), self.system)
+        inverse = namespace(self.system).linalg.solve(self.system.T, kernel)  # (K M⁻¹)ᵀ, K being symmetric
+        return self.ratio * (inverse + inverse.T) / 2
+
+    def between(self, rows: Array) -> Array:
+        """r Cov u rᵀ / s² for each of rows (r, q)."""
+        return namespace(rows).sum(rows * (rows @ self.dense), axis=1)
+
+    def moved(self, row: Array) -> Array:
+        """Cov u row / s² (q,)."""
+        return self.dense @ row
+
+    def diagonal(self, knots: Knots, model: Array) -> Array:
+        """That of U Cov u Uᵀ / s² (p,)."""
+        xp = namespace(self.dense)
+        if knots.spacing == 1:
+            return xp.linalg.diagonal(self.dense)
+        size = xp.max(xp.linalg.diagonal(self.dense))
+        factor = xp.linalg.cholesky(self.dense + TINY * size * identity(self.dense.shape[0], self.dense)).T
+        return _squares(factor, knots, model)
+
+    def influence(self, design: Design) -> Array:
+        """∂û/∂d (n, q), in the type of the contrasts: errors are made of it, and no values."""
+        return design.explained(self.dense / self.ratio, design.contrasts.dtype)
+
+
+Covariance = ByDraws | ByFeatures
+
+
+def _squares(root: Array, knots: Knots, model: Array) -> Array:
+    """The diagonal of U rootᵀ root Uᵀ (p,), a few rows at a time."""
+    xp = namespace(root)
+    blocks = range(0, root.shape[0], BLOCK)
+    parts = (xp.sum(knots.up(root[start : start + BLOCK, :]) ** 2, axis=0) for start in blocks)
+    return sum(xp.astype(part, model.dtype) for part in parts)
+
+
+def identity(count: int, array: Array) -> Array:
+    """1 (count, count), beside `array` and in its type."""
+    return namespace(array).eye(count, dtype=array.dtype, device=device(array))

@@ -1,0 +1,59 @@
+"""What a regression is on: the contrasts of a run, in units of its coefficients.
+
+d = Φ u + noise,   Φ = contrasts ∘ units
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from geex.arrays import Array, gram, namespace
+
+ROWS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Φ = contrasts ∘ units: contrasts (n, q) as they were asked, and what a unit of each changes in u (q,).
+
+    units None: the contrasts are Φ already, in the working type.
+    """
+
+    contrasts: Array
+    units: Array | None = None
+
+    def rows(self, which: Array | None = None) -> Array:
+        """Φ, or the rows of it that are wanted."""
+        xp = namespace(self.contrasts)
+        contrasts = self.contrasts if which is None else xp.take(self.contrasts, which, axis=0)
+        return contrasts if self.units is None else xp.astype(contrasts, xp.float64) * self.units
+
+    def gram(self) -> Array:
+        """Φᵀ Φ."""
+        product = namespace(self.contrasts).astype(self._product, namespace(self.contrasts).float64)
+        return product if self.units is None else product * self.units[:, None] * self.units
+
+    @cached_property
+    def _product(self) -> Array:
+        """Products of contrasts, in their own type, which is exact for masks; kept, since several fits share them."""
+        return gram(self.contrasts)
+
+    def against(self, differences: Array) -> Array:
+        """Φᵀ d (q, k)."""
+        xp = namespace(self.contrasts)
+        product = sum(
+            xp.astype(self.contrasts[start : start + ROWS, :], xp.float64).T @ differences[start : start + ROWS, :]
+            for start in range(0, differences.shape[0], ROWS)
+        )
+        return product if self.units is None else product * self.units[:, None]
+
+    def explained(self, coefficients: Array, dtype: Any = None) -> Array:
+        """Φ u (n, k) for coefficients u (q, k), in `dtype` (default: theirs)."""
+        xp = namespace(self.contrasts)
+        dtype = coefficients.dtype if dtype is None else dtype
+        steps = xp.astype(coefficients if self.units is None else coefficients * self.units[:, None], dtype)
+        parts = [
+            xp.astype(self.contrasts[start : start + ROWS, :], dtype, copy=False) @ steps
+            for start in range(0, self.contrasts.shape[0], ROWS)
+        ]
+        return xp.concat(parts, axis=0)

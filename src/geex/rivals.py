@@ -1,0 +1,72 @@
+"""What the choice of a prior leaves open: other choices that the evidence hardly tells from the best one.
+
+    Var ξ = E_h[ Var(ξ | h) ] + Var_h[ E(ξ | h) ],   h = (D, K, λ),   p(h) ∝ marginal likelihood
+
+A fit knows the first part. Where answers are no smooth sum of features, λ is known to a factor of ten or worse, and
+with it how much is smoothed away: the second part is then most of what another seed would change.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from geex.arrays import Array, namespace
+from geex.design import Design
+from geex.posterior import Lift, posterior
+from geex.prior import Prior
+
+RIVALS = 4
+MOST = 16  # outputs at a time: every one has rivals of its own
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The number of the lift D U, K and λ."""
+
+    lift: int
+    prior: Prior
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The choice of the largest marginal likelihood, and RIVALS of all, drawn evenly from what it leaves possible."""
+
+    best: Choice
+    rivals: tuple[Choice, ...]
+
+
+def chosen(candidates: list[Choice], likelihood: np.ndarray, order: np.ndarray) -> Chosen:
+    """The choice by log likelihoods (c,). Rivals stand at even steps of the weight, candidates being in an order (c,)
+    in which neighbours smooth alike."""
+    weights = np.cumsum(np.exp(likelihood - likelihood.max())[order])
+    places = np.searchsorted(weights, weights[-1] * (np.arange(RIVALS) + 0.5) / RIVALS)
+    return Chosen(candidates[int(np.argmax(likelihood))], tuple(candidates[order[place]] for place in places))
+
+
+@dataclass(frozen=True, eq=False)
+class Rivals:
+    """The rival fits of k outputs with differences (n, k), on the designs and lifts that were candidates."""
+
+    designs: list[Design]
+    lifts: list[Lift]
+    differences: Array
+    chosen: list[Chosen]
+
+    @cached_property
+    def values(self) -> list[Array]:
+        """ξ̂ (k, p) of one rival of every output after the other."""
+        if len(self.chosen) > MOST:
+            return []
+        xp = namespace(self.differences)
+        wanted: dict[Choice, list[int]] = {}
+        for output, one in enumerate(self.chosen):
+            for choice in dict.fromkeys(one.rivals):
+                wanted.setdefault(choice, []).append(output)
+        found: dict[tuple[Choice, int], Array] = {}
+        for choice, outputs in wanted.items():
+            own = xp.stack([self.differences[:, output] for output in outputs], axis=1)
+            fit = posterior(self.designs[choice.lift], own, self.lifts[choice.lift], choice.prior, choice.ratio)
+            found |= {(choice, output): fit.mean[place, :] for place, output in enumerate(outputs)}
+        return [xp.stack([found[one.rivals[j], k] for k, one in enumerate(self.chosen)]) for j in range(RIVALS)]
