@@ -43,8 +43,8 @@ def log_odds(answers: Array, floor: float = 1e-12) -> Array:
 def bounded_log_odds(answers: Array) -> Array:
     """Chances p -> log p/(1 − p) between −6.9 and 18.4: p is kept above 1e-3, and 1 − p above 1e-8.
 
-    Below one in a thousand a chance says nothing more. How sure a model is beyond 0.999 does: what carries a decision is
-    what makes it surer. Where chances add up, 1 − p of a large p is the sum of the others, whose digits 1 − p loses.
+    Below one in a thousand a chance says nothing more. How sure a model is beyond 0.999 does: what carries a decision
+    makes it surer. Where chances add up, 1 − p of a large p is the sum of the others, whose digits 1 − p loses.
     """
     _probabilities(answers, slack=0.01)
     xp = namespace(answers)

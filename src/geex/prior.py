@@ -83,6 +83,16 @@ def priors(knots: Knots, axes: tuple[int, ...]) -> list[Prior]:
     return [white, *smooth, Prior(shape, axes, scales)]
 
 
+def blend(some: list[Prior]) -> Prior:
+    """The average of priors over one grid."""
+    shares: dict[float, float] = {}
+    for prior in some:
+        for share, width in prior.mixture:
+            shares[width] = shares.get(width, 0.0) + share / len(some)
+    axes = max((prior.axes for prior in some), key=len)
+    return Prior(some[0].shape, axes, tuple((shares[width], width) for width in sorted(shares)))
+
+
 def _product(matrices: list[np.ndarray]) -> np.ndarray:
     product: np.ndarray = np.eye(1)
     for matrix in matrices:

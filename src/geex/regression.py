@@ -7,17 +7,14 @@ the cross-talk between features, which is most of its noise, is gone. D, K and t
 likelihood from a handful of candidates, on a few hundred draws.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-import numpy as np
-
-from geex.arrays import Array, host, like, namespace, near
+from geex.arrays import Array, namespace
+from geex.choice import chosen_priors
 from geex.design import Design
 from geex.errors import MethodError
-from geex.evidence import RATIOS, evidence
 from geex.features import Elements, Features, Pixels, neighbouring
 from geex.fit import Fits, fitted
 from geex.knots import knots_for
@@ -26,8 +23,7 @@ from geex.outputs import Score, scored
 from geex.plan import Plan
 from geex.posterior import Lift, posterior
 from geex.presence import Presence, PresenceMasks
-from geex.prior import Prior, priors
-from geex.rivals import Choice, Chosen, Rivals, chosen
+from geex.rivals import Rivals
 from geex.score import Answered, contrast
 from geex.search import Gaussian, Noise, Search
 
@@ -131,39 +127,6 @@ def _lowered(contrasts: Array, lifts: list[Lift], search: Any) -> list[Array]:
 def _units(lift: Lift, search: Any) -> Array:
     """What a unit of contrast changes in u. Masks change ξ = D U u; noise changes U u, the gradient, itself."""
     return lift.reach if isinstance(search, PresenceMasks) else namespace(lift.reach).ones_like(lift.reach)
-
-
-def chosen_priors(
-    designs: list[Design], lifts: list[Lift], differences: Array, axes: tuple[int, ...], draws: int
-) -> list[Chosen]:
-    """The choice by marginal likelihood for every output by itself, on draws from all of the run."""
-    xp = namespace(differences)
-    n, k = differences.shape
-    places = np.unique(np.linspace(0, n - 1, min(n, draws)).round().astype(np.int64))
-    which = like(places, differences, xp.int64)
-    some = host(xp.take(differences, which, axis=0))
-    candidates, tables = [], []
-    for number, (design, lift) in enumerate(zip(designs, lifts, strict=True)):
-        for prior, gram in grams(near(design.rows(which)), priors(lift.knots, axes)):
-            likelihood, ratios = evidence(gram, some)
-            candidates += [Choice(number, prior, float(ratio)) for ratio in ratios]
-            tables.append(likelihood)
-    order = np.argsort(np.tile(RATIOS, len(tables)), kind="stable")
-    table = np.concatenate(tables)
-    return [chosen(candidates, table[:, output], order) for output in range(k)]
-
-
-def grams(rows: Array, candidates: list[Prior]) -> Iterator[tuple[Prior, np.ndarray]]:
-    """Φ K Φᵀ (n, n) of every candidate, on the host: parts that mixtures have in common are made once."""
-    made: dict[Prior, np.ndarray] = {}
-    for prior in candidates:
-        total = np.zeros((rows.shape[0],) * 2)
-        for share, width in prior.mixture:
-            part = Prior(prior.shape, prior.axes if width else (), ((1.0, width),))
-            if part not in made:
-                made[part] = host(rows @ part.apply(rows).T)
-            total += share * made[part]
-        yield prior, total
 
 
 def lifts_of(plan: Plan) -> list[Lift]:

@@ -9,40 +9,12 @@ with it how much is smoothed away: the second part is then most of what another 
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from geex.arrays import Array, namespace
+from geex.choice import RIVALS, Choice, Chosen
 from geex.design import Design
 from geex.posterior import Lift, posterior
-from geex.prior import Prior
 
-RIVALS = 4
 MOST = 16  # outputs at a time: every one has rivals of its own
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The number of the lift D U, K and λ."""
-
-    lift: int
-    prior: Prior
-    ratio: float
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """The choice of the largest marginal likelihood, and RIVALS of all, drawn evenly from what it leaves possible."""
-
-    best: Choice
-    rivals: tuple[Choice, ...]
-
-
-def chosen(candidates: list[Choice], likelihood: np.ndarray, order: np.ndarray) -> Chosen:
-    """The choice by log likelihoods (c,). Rivals stand at even steps of the weight, candidates being in an order (c,)
-    in which neighbours smooth alike."""
-    weights = np.cumsum(np.exp(likelihood - likelihood.max())[order])
-    places = np.searchsorted(weights, weights[-1] * (np.arange(RIVALS) + 0.5) / RIVALS)
-    return Chosen(candidates[int(np.argmax(likelihood))], tuple(candidates[order[place]] for place in places))
 
 
 @dataclass(frozen=True, eq=False)
