@@ -20,16 +20,17 @@ TINY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class ByDraws:
-    """n × n: lower L (n, n), in float64, and smooth Φ K (n, q)."""
+    """n × n: lower L (n, n), in float64, and rows Φ (n, q)."""
 
     lower: Array
-    smooth: Array
+    rows: Array
     prior: Prior
 
     @cached_property
     def root(self) -> Array:
         """L⁻¹ Φ K (n, q), in the type of Φ."""
-        return solved(namespace(self.smooth).astype(self.lower, self.smooth.dtype, copy=False), self.smooth)
+        lower = namespace(self.rows).astype(self.lower, self.rows.dtype, copy=False)
+        return solved(lower, self.prior.apply(self.rows))
 
     def between(self, rows: Array) -> Array:
         """r Cov u rᵀ / s² for each of rows (r, q)."""

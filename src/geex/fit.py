@@ -41,7 +41,7 @@ class Fit:
     @property
     def centre(self) -> Array:
         """What intervals are around: the unbiased values, or else the values."""
-        return self.values + self.left.shift(self._lowered)
+        return self.values if self.left.jackknife else self.values + self.left.shift(self._lowered)
 
     @property
     def freedom(self) -> float:
@@ -57,14 +57,15 @@ class Fit:
     @property
     def stderr(self) -> Array:
         xp = namespace(self.posterior.mean)
-        sampled = self.left.stderr(self._lowered)
         if not self.left.jackknife:
-            return sampled
+            return self.left.stderr(self._lowered)
+        still_open = self._open()  # before the others, which stay in memory
         if self.rows is not None:
             spread = self.posterior.covering(self._lowered)[None, :]
         else:
             spread = self._features(self.posterior.variance()[None, :])
-        return xp.sqrt(xp.maximum(self.posterior.scale[:, None] * spread, sampled**2) + self._open())
+        believed = self.posterior.scale[:, None] * spread
+        return xp.sqrt(xp.maximum(believed, self.left.stderr(self._lowered) ** 2) + still_open)
 
     def _open(self) -> Array | float:
         """The mean square of what rivals have for a value and this fit has not."""

@@ -21,7 +21,7 @@ from geex.arrays import Array, namespace
 from geex.design import ROWS, Design
 from geex.posterior import Posterior
 
-BLOCK = 64
+BLOCK, STEP = 64, 512  # draws at a time, where their terms are of all features and on knots
 LEAST = 1e-12
 
 
@@ -51,8 +51,8 @@ class LeftOut:
         return max(1.0, len(self.differences) - 1 - float(namespace(self.used).sum(self.used)))
 
     def shift(self, rows: Array | None = None) -> Array:
-        """What is added to the values: 1/n Σ_i t_i (k, p), or of sums over rows (r, p) of coefficients (k, r)."""
-        return self._moments(rows)[0] * (not self.jackknife)
+        """1/n Σ_i t_i (k, p), or of sums over rows (r, p) of coefficients (k, r)."""
+        return self._moments(rows)[0]
 
     def stderr(self, rows: Array | None = None) -> Array:
         """The standard error of the values with that on top, shaped alike."""
@@ -65,10 +65,12 @@ class LeftOut:
     @cached_property
     def used(self) -> Array:
         """How much each draw's own answer counts in what is fitted to it (n,)."""
-        xp, influence, units = namespace(self.differences), self._influence, self.design.units
-        influence = influence if units is None else influence * xp.astype(units, influence.dtype)
-        rows = xp.astype(self.design.contrasts, influence.dtype, copy=False)
-        return xp.astype(xp.sum(rows * influence, axis=1), xp.float64)
+        xp, influence, contrasts, units = namespace(self.differences), self._influence, self.design.contrasts, 1.0
+        if self.design.units is not None:
+            units = xp.astype(self.design.units, influence.dtype)
+        blocks = [slice(first, first + STEP) for first in range(0, contrasts.shape[0], STEP)]
+        parts = [xp.sum(contrasts[block, :] * influence[block, :] * units, axis=1) for block in blocks]
+        return xp.astype(xp.concat(parts, axis=0), xp.float64)
 
     @cached_property
     def residuals(self) -> Array:

@@ -91,7 +91,7 @@ def _by_draws(rows: Array, differences: Array, lift: Lift, prior: Prior, ratio: 
     half = solved(lower, differences)
     weights = xp.astype(solved(lower, half, transposed=True), smooth.dtype, copy=False)
     coefficients = xp.astype(weights.T @ smooth, xp.float64, copy=False)
-    return Posterior(coefficients, xp.sum(half**2, axis=0) / n, lift, n, ByDraws(lower, smooth, prior))
+    return Posterior(coefficients, xp.sum(half**2, axis=0) / n, lift, n, ByDraws(lower, rows, prior))
 
 
 def _by_features(design: Design, differences: Array, lift: Lift, prior: Prior, ratio: float) -> Posterior:
