@@ -84,6 +84,19 @@ def test_other_settings_are_not_reported(home, tmp_path):
     assert not Table.of(replace(home.setting, step=21), results).results
 
 
+def test_ours_of_earlier_settings_stays_until_it_is_measured_again_and_is_marked(home, tmp_path):
+    results = Results(tmp_path)
+    work_through(trials(home, ["ours", "rise"]), results, Clock())
+    assert Table.of(home.setting, results).earlier is None
+    for name in ("ours", "rise"):
+        for result in results.known.values():
+            if result["method"] == name:
+                result["settings"]["method"] = "as it was"
+    table = Table.of(home.setting, results)
+    assert {key for key, _ in table.results} == {"ours"}
+    assert "before it was set as it is now: `as it was`" in markdown({"mnist": table.told()})
+
+
 def test_values_of_a_linear_score_predict_all_of_it_and_others_less(home):
     unseen, case = Unseen(home, 7), home.cases[0]
     weight = home.network[1].weight[case.target] * case.x.ravel()

@@ -26,30 +26,39 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The results of a data set: (entrant, budget) -> image -> result."""
+    """The results of a data set: (entrant, budget) -> image -> result.
+
+    earlier: how ours was set when it was measured, where it has not been measured as it is now.
+    """
 
     setting: Setting
     entrants: dict[str, Contender]
     results: dict[Place, dict[str, Result]]
+    earlier: str | None = None
 
     @classmethod
     def of(cls, setting: Setting, results: Results) -> "Table":
         """Those of the entrants as they are now, two images or more."""
         table = cls(setting, entrants(setting), {})
-        for result in results.known.values():
-            place = result["method"], result["settings"].get("queries", FREE)
-            if result["data"] == setting.name and table._current(result, *place):
-                table.results.setdefault(place, {})[result["image"]] = result
+        own = [result for result in results.known.values() if result["data"] == setting.name]
+        table._take(own, {})
+        before = [result["settings"]["method"] for result in own if result["method"] == OURS]
+        earlier = before[-1] if before and not any(key == OURS for key, _ in table.results) else None
+        if earlier:
+            table._take([result for result in own if result["method"] == OURS], {"method": earlier})
         kept = {place: found for place, found in table.results.items() if len(found) > 1}
-        return replace(table, results=kept)
+        return replace(table, results=kept, earlier=earlier)
 
-    def _current(self, result: Result, key: str, budget: int) -> bool:
-        if key not in self.entrants:
-            return False
-        explain: Any = self.entrants[key].explain
-        facts = (replace(explain, queries=budget) if budget else explain).facts()
-        facts |= self.setting.common() | {"unseen": MEASURED}
-        return facts.items() <= result["settings"].items()
+    def _take(self, results: list[Result], other: dict[str, Any]) -> None:
+        """Takes in those with the settings that entrants have now, or with other ones."""
+        for result in results:
+            key, budget = result["method"], result["settings"].get("queries", FREE)
+            if key in self.entrants:
+                explain: Any = self.entrants[key].explain
+                facts = (replace(explain, queries=budget) if budget else explain).facts() | other
+                facts |= self.setting.common() | {"unseen": MEASURED}
+                if facts.items() <= result["settings"].items():
+                    self.results.setdefault((key, budget), {})[result["image"]] = result
 
     @property
     def images(self) -> int:
@@ -108,6 +117,7 @@ class Table:
             "title": self.setting.title,
             "images": self.images,
             "step": self.setting.step,
+            "earlier": self.earlier,
             "means": means,
             "ours minus reference": self._differences(places),
             "ours minus peer at the same budget": self._differences(ahead),
