@@ -73,7 +73,7 @@ def chances(z):
 def test_chances_are_explained_as_log_odds():
     x = np.ones((9, 9))
     found = geex.explain(chances, x, queries=80, progress=False)
-    assert found.config["score"] == "bounded_log_odds"
+    assert found.config["score"] == "sure_log_odds"
     assert found.output == pytest.approx(4)
     assert found.base_value == pytest.approx(0)
     plain = geex.explain(chances, x, queries=80, progress=False, score="answer")

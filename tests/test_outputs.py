@@ -7,7 +7,7 @@ from scipy.special import softmax as scipy_softmax
 
 import geex
 from geex import errors
-from geex.outputs import bounded_log_odds, log_odds, margin, softmax
+from geex.outputs import bounded_log_odds, log_odds, margin, settled, softmax, sure_log_odds
 from tests.helpers import explained
 
 RNG = np.random.default_rng(0)
@@ -30,25 +30,34 @@ def test_scores_equal_their_definitions():
     assert np.isfinite(log_odds(np.array([[0.0, 1.0]]))).all()
 
 
-def test_bounded_log_odds_know_how_sure_a_model_is():
+def test_sure_log_odds_know_how_sure_a_model_is():
     """Softmax in float32 gives 1 exactly for a lead of 17 and more; the others still say how much more."""
     leads = np.array([0.0, 5.0, 12.0, 17.0])
     answers = softmax(np.stack([leads, 0 * leads, 0 * leads - 1], axis=1).astype(np.float32))
     exact = leads - np.log1p(np.exp(-1))
     assert answers[-1, 0] == 1
-    made = bounded_log_odds(answers)[:, 0]
+    made = sure_log_odds(answers)[:, 0]
     np.testing.assert_allclose(made, exact, rtol=1e-5)
-    ends = bounded_log_odds(np.array([[1.0, 0.0], [0.5, 0.5]]))
+    ends = sure_log_odds(np.array([[1.0, 0.0], [0.5, 0.5]]))
     np.testing.assert_allclose(ends, [[np.log(1e8), np.log(1e-3)], [0, 0]], rtol=1e-6)
 
 
-def test_bounded_log_odds_of_answers_that_do_not_add_up():
+def test_rounded_chances_are_told_by_their_zeros():
+    """Rounded to four digits, 1 − p is 0 or 1e-4 and more: how much less than that it was is not known."""
+    chances = softmax(np.array([[12.0, 0.0, -3.0], [1.0, 0.0, 0.5]]))
+    assert settled("auto", chances) == "sure_log_odds"
+    assert settled("auto", chances.round(4)) == "bounded_log_odds"
+    assert settled("auto", 2 * chances) == settled("auto", chances[:, :1]) == "answer"
+    np.testing.assert_allclose(bounded_log_odds(np.array([[1.0, 0.0]])), [[1, -1]] * np.log([999]), rtol=1e-6)
+
+
+def test_sure_log_odds_of_answers_that_do_not_add_up():
     """Several labels may hold at once, or only one chance is told: then 1 − p is all that is known."""
     p = np.array([[0.9, 0.8, 0.3]])
-    np.testing.assert_allclose(bounded_log_odds(p), logit(p))
-    np.testing.assert_allclose(bounded_log_odds(p[:, :1]), bounded_log_odds(p)[:, :1])
+    np.testing.assert_allclose(sure_log_odds(p), logit(p))
+    np.testing.assert_allclose(sure_log_odds(p[:, :1]), sure_log_odds(p)[:, :1])
     with pytest.raises(errors.AnswerError, match="want probabilities"):
-        bounded_log_odds(np.array([[3.0, -2.0]]))
+        sure_log_odds(np.array([[3.0, -2.0]]))
 
 
 @pytest.mark.parametrize("score", [None, "softmax", "margin", lambda a: a[:, ::-1]], ids=str)

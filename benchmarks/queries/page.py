@@ -19,7 +19,7 @@ Written by `make bench-queries`; every number is in `benchmarks/results/queries.
 evaluations: no entrant asked for more.
 
 - **ours** is `geex.explain(model, x, target=…)` with nothing else set but baseline, budget and seed, for a model that
-  answers with the probabilities of all classes: it explains bounded log-odds. **ours, probability** is the same with
+  answers with the probabilities of all classes: it explains log-odds. **ours, probability** is the same with
   `score="answer"`.
 - All others explain the probability. GEEX, RISE and LIME (superpixels by slic) are this library's own, after their
   papers; the tests hold LIME against the package `lime`. Occlusion, KernelShap and ShapleyValueSampling are captum's,

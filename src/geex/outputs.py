@@ -32,15 +32,20 @@ def softmax(answers: Array) -> Array:
     return shifted / xp.sum(shifted, axis=1, keepdims=True)
 
 
-def log_odds(answers: Array, floor: float = 1e-12) -> Array:
+def log_odds(answers: Array, floor: float = 1e-12, slack: float = 1e-6) -> Array:
     """Probabilities p -> log p/(1 − p), p kept `floor` away from 0 and 1."""
-    _probabilities(answers, slack=1e-6)
+    _probabilities(answers, slack)
     xp = namespace(answers)
     p = xp.clip(answers, floor, 1 - floor)
     return xp.log(p) - xp.log1p(-p)
 
 
 def bounded_log_odds(answers: Array) -> Array:
+    """Log-odds between −6.9 and 6.9: of chances that are rounded no more is known."""
+    return log_odds(answers, LEAST, slack=0.01)
+
+
+def sure_log_odds(answers: Array) -> Array:
     """Chances p -> log p/(1 − p) between −6.9 and 18.4: p is kept above 1e-3, and 1 − p above 1e-8.
 
     Below one in a thousand a chance says nothing more. How sure a model is beyond 0.999 does: what carries a decision
@@ -73,6 +78,7 @@ SCORES: dict[str, Callable[[Array], Array]] = {
     "softmax": softmax,
     "log_odds": log_odds,
     "bounded_log_odds": bounded_log_odds,
+    "sure_log_odds": sure_log_odds,
     "margin": margin,
 }
 
@@ -87,12 +93,15 @@ def check_score(score: Score) -> None:
 
 
 def settled(score: Score, ends: Array) -> Score:
-    """The score that "auto" stands for: bounded log-odds where the answers (n, k) are chances of k classes."""
+    """The score that "auto" stands for, given the answers (n, k) for x and x̊: log-odds where these are chances of k
+    classes, bounded where some are 0, which is how rounded ones can be told."""
     if score != AUTO:
         return score
     xp = namespace(ends)
     chances = ends.shape[1] > 1 and bool(xp.all(ends >= -ROUNDING)) and bool(xp.all(_adding_up(ends)))
-    return "bounded_log_odds" if chances else "answer"
+    if not chances:
+        return "answer"
+    return "sure_log_odds" if bool(xp.all(ends > 0)) else "bounded_log_odds"
 
 
 def scored(answers: Array, score: Score) -> Array:

@@ -100,7 +100,7 @@ def _curve(explanation: Explanation, model: Model) -> list[Curve | str]:
 
 def followed(score: Score) -> Score:
     """What a curve follows: it is normalised by f(x), for which log-odds have no meaning and their probabilities do."""
-    return "answer" if score in ("log_odds", "bounded_log_odds") else score
+    return "answer" if score in ("log_odds", "bounded_log_odds", "sure_log_odds") else score
 
 
 def _shortened(seen: Scene) -> Scene:

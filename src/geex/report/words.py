@@ -14,6 +14,7 @@ SCORES = {
     "softmax": "probability",
     "log_odds": "log-odds",
     "bounded_log_odds": "log-odds",
+    "sure_log_odds": "log-odds",
     "margin": "lead over the next output",
 }
 STOPPED = "stopped before it was through"
