@@ -47,6 +47,9 @@ def test_rounded_chances_are_told_by_their_zeros():
     chances = softmax(np.array([[12.0, 0.0, -3.0], [1.0, 0.0, 0.5]]))
     assert settled("auto", chances) == "sure_log_odds"
     assert settled("auto", chances.round(4)) == "bounded_log_odds"
+    surest = softmax(np.array([[200.0, 0.0, 180.0], [1.0, 0.0, 0.5]], np.float32))
+    assert surest[0, 1] == 0
+    assert settled("auto", surest) == "sure_log_odds", "nothing is rounded where a chance of 2e-9 is told"
     assert settled("auto", 2 * chances) == settled("auto", chances[:, :1]) == "answer"
     np.testing.assert_allclose(bounded_log_odds(np.array([[1.0, 0.0]])), [[1, -1]] * np.log([999]), rtol=1e-6)
 

@@ -94,14 +94,16 @@ def check_score(score: Score) -> None:
 
 def settled(score: Score, ends: Array) -> Score:
     """The score that "auto" stands for, given the answers (n, k) for x and x̊: log-odds where these are chances of k
-    classes, bounded where some are 0, which is how rounded ones can be told."""
+    classes, bounded ones where they are rounded: some are 0, and none is near it."""
     if score != AUTO:
         return score
     xp = namespace(ends)
     chances = ends.shape[1] > 1 and bool(xp.all(ends >= -ROUNDING)) and bool(xp.all(_adding_up(ends)))
     if not chances:
         return "answer"
-    return "sure_log_odds" if bool(xp.all(ends > 0)) else "bounded_log_odds"
+    told = xp.where(ends > 0, ends, xp.ones_like(ends))
+    rounded = not bool(xp.all(ends > 0)) and bool(xp.all(told > SUREST))
+    return "bounded_log_odds" if rounded else "sure_log_odds"
 
 
 def scored(answers: Array, score: Score) -> Array:
