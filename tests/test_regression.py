@@ -7,6 +7,7 @@ import geex
 from geex.choice import Choice, drawn, grams
 from geex.design import Design
 from geex.evidence import RATIOS, evidence
+from geex.fit import Fit
 from geex.knots import Knots
 from geex.leaveout import LeftOut
 from geex.posterior import Lift, posterior
@@ -246,6 +247,23 @@ def test_every_output_in_one_solve():
     every = explained(lambda z: np.tanh(z @ weights), np.ones(6), geex.Regression(), 302, target="all")
     assert every.values.shape == (3, 6)
     assert np.isfinite(every.stderr).all()
+
+
+def test_many_outputs_look_at_every_fit_a_few_times(monkeypatch):
+    """Outputs that chose priors of their own have a fit each; that all were looked at for every one took minutes."""
+    weights = np.random.default_rng(0).normal(size=(12, 9, 9))
+    looked = []
+    errors_of = Fit.stderr.fget
+    monkeypatch.setattr(Fit, "stderr", property(lambda fit: looked.append(fit) or errors_of(fit)))
+
+    def model(z):
+        return np.tanh(np.einsum("nij,kij->nk", z, weights))
+
+    every = explained(model, np.ones((9, 9)), geex.Guided(), 200, target="all")
+    assert len(looked) <= 3 * len(weights)  # of the values, of their sum, and of the top tenth
+    sizes = np.abs(every.values[3])
+    top = every.region(sizes >= np.sort(sizes, axis=None)[-8])
+    assert (top.high - top.low)[3] / 2 == pytest.approx(every.reach[3], rel=1e-9)
 
 
 @pytest.mark.parametrize("queries", [6, 8, 12])

@@ -71,9 +71,9 @@ class Exact:
     def sum_stderr(self) -> Array:
         return 0 * self.values[:, 0]
 
-    def sum_over(self, rows: Array) -> Array:
-        """The standard error of sums over regions (r, p): (k, r)."""
-        return 0 * (self.values @ namespace(rows).astype(rows, self.values.dtype).T)
+    def sum_over(self, rows: Array, output: int) -> Array:
+        """The standard error of an output's sums over regions (r, p): (r,)."""
+        return 0 * self.values[output, :1] * namespace(rows).astype(rows[:, 0], self.values.dtype)
 
 
 def all_masks(explicand: Array, baseline: Array, features: Features, rows: int) -> AllMasks | None:

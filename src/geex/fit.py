@@ -1,7 +1,7 @@
 """What regression found, as values of features: fits of outputs that chose the same prior, and all of them together."""
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -137,11 +137,12 @@ class Fits:
         """Of sums over regions, rows (r, p) of 0 and 1, instead of features."""
         return Fits([(places, replace(fit, rows=rows)) for places, fit in self.fits])
 
-    def sum_over(self, rows: Array) -> Array:
-        """The joint standard error of sums over regions: (k, r)."""
-        return self.over(rows).stderr
+    def sum_over(self, rows: Array, output: int) -> Array:
+        """The joint standard error of an output's sums over regions (r,), by its own fit alone: there may be many."""
+        places, fit = next((places, fit) for places, fit in self.fits if output in places)
+        return replace(fit, rows=rows).stderr[places.index(output), :]
 
-    @property
+    @cached_property
     def values(self) -> Array:
         return self._joined("values")
 
@@ -157,7 +158,7 @@ class Fits:
     def sum_stderr(self) -> Array:
         return self._joined("sum_stderr")
 
-    @property
+    @cached_property
     def freedom(self) -> float:
         return min(fit.freedom for _, fit in self.fits)
 

@@ -112,7 +112,7 @@ def _sum_stderr(estimate: Estimate, row: Array, output: int) -> Array:
     """Joint where the estimate knows how errors go together, else as of independent ones."""
     joint = getattr(estimate, "sum_over", None)
     if joint is not None:
-        return joint(row)[output, 0]
+        return joint(row, output)[0]
     xp = namespace(row)
     return xp.sqrt(xp.sum((estimate.stderr[output, :] * row[0, :]) ** 2))
 
