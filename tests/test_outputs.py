@@ -42,6 +42,17 @@ def test_sure_log_odds_know_how_sure_a_model_is():
     np.testing.assert_allclose(ends, [[np.log(1e12), np.log(1e-3)], [0, 0]], rtol=1e-6)
 
 
+def test_sure_log_odds_of_rounded_chances():
+    """Three digits of 0.9993 are 0.999 and nothing else: they still say 0.001, and not that the model is sure."""
+    p = np.array([0.6, 0.9, 0.998, 0.999])
+    rest = np.array([0.4, 0.1, 0.001, 0.0])
+    made = sure_log_odds(np.stack([p, rest, 0 * p], axis=1))[:, 0]
+    np.testing.assert_allclose(made, logit(p), rtol=1e-3)
+    sums = p[-1] + np.array([0.0, 0.0005, 0.001])  # near 1, and adding up in the end
+    beside = [sure_log_odds(np.array([[p[-1], total - p[-1]]]))[0, 0] for total in sums]
+    np.testing.assert_allclose(beside, logit(p[-1]), rtol=1e-3)
+
+
 def test_rounded_chances_are_told_by_their_zeros():
     """Rounded to four digits, 1 − p is 0 or 1e-4 and more: how much less than that it was is not known."""
     chances = softmax(np.array([[12.0, 0.0, -3.0], [1.0, 0.0, 0.5]]))

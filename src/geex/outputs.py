@@ -18,9 +18,10 @@ Target = int | str | Sequence[int | str] | None
 
 
 AUTO = "auto"
-ROUNDING = 1e-3
+ROUNDING = 1e-2
 LEAST = 1e-3
 SUREST = 1e-12
+LOST = 1e-6  # what 1 − p of a float32 may be wrong by
 
 
 def softmax(answers: Array) -> Array:
@@ -49,13 +50,14 @@ def sure_log_odds(answers: Array) -> Array:
     """Chances p -> log p/(1 − p) between −6.9 and 27.6: p is kept above 1e-3, and 1 − p above 1e-12.
 
     Below one in a thousand a chance says nothing more. How sure a model is beyond 0.999 does: what carries a decision
-    makes it surer. Where chances add up, 1 − p of a large p is the sum of the others, whose digits 1 − p loses.
+    makes it surer. Where chances add up, 1 − p of a large p is the sum of the others, whose digits 1 − p loses, unless
+    1 − p says more: of chances that were rounded, 0.9996 and nothing else, the others are lost.
     """
     _probabilities(answers, slack=0.01)
     xp = namespace(answers)
     p = xp.clip(answers, 0.0, 1.0)
     others = xp.sum(xp.where(p > 0.5, xp.zeros_like(p), p), axis=1, keepdims=True)
-    missing = xp.where((p > 0.5) & _adding_up(answers), others, 1 - p)
+    missing = xp.where((p > 0.5) & _adding_up(answers), xp.maximum(others, 1 - p - LOST), 1 - p)
     return xp.log(xp.clip(p, LEAST, 1.0)) - xp.log(xp.clip(missing, SUREST, 1.0))
 
 
