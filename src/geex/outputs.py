@@ -20,7 +20,7 @@ Target = int | str | Sequence[int | str] | None
 AUTO = "auto"
 ROUNDING = 1e-2
 LEAST = 1e-3
-SUREST = 1e-12
+SUREST = 1e-8
 LOST = 1e-6  # what 1 − p of a float32 may be wrong by
 
 
@@ -47,7 +47,7 @@ def bounded_log_odds(answers: Array) -> Array:
 
 
 def sure_log_odds(answers: Array) -> Array:
-    """Chances p -> log p/(1 − p) between −6.9 and 27.6: p is kept above 1e-3, and 1 − p above 1e-12.
+    """Chances p -> log p/(1 − p) between −6.9 and 18.4: p is kept above 1e-3, and 1 − p above 1e-8.
 
     Below one in a thousand a chance says nothing more. How sure a model is beyond 0.999 does: what carries a decision
     makes it surer. Where chances add up, 1 − p of a large p is the sum of the others, whose digits 1 − p loses, unless
