@@ -18,7 +18,7 @@ Target = int | str | Sequence[int | str] | None
 
 
 AUTO = "auto"
-ROUNDING = 1e-2
+ROUNDING = 1e-3
 LEAST = 1e-3
 SUREST = 1e-8
 LOST = 1e-6  # what 1 − p of a float32 may be wrong by
