@@ -122,7 +122,7 @@ def plans_of(task: Task, masks: Masks) -> list[tuple[Plan, int]]:
         if rows < search.least:
             raise BudgetError(
                 f"queries is {task.queries} and this method needs at least {1 + count + count * search.least}: one for "
-                f"f(x), {count} for f(x̊) and {search.least} for every baseline. Thousands are usual."
+                f"f(x), {count} for f(x̊) and {search.least} for every baseline. Hundreds are usual."
             )
         seed = task.seed if part == 0 else seed_of(task.seed, BASELINE, part)
         plan = Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, masks)
