@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import geex
+from geex.arrays import exact
 from geex.choice import Choice, drawn, grams
 from geex.design import Design
 from geex.evidence import RATIOS, evidence
@@ -129,6 +130,25 @@ def test_evidence_equals_the_density(draws):
     np.testing.assert_allclose(ratios, RATIOS * np.trace(gram) / draws)
     for d, found in zip(differences.T, likelihood.T, strict=True):
         np.testing.assert_allclose(found, [density(d, ratio) for ratio in ratios], rtol=1e-9)
+
+
+def test_a_gram_that_rounding_made_indefinite_leaves_the_larger_noises_as_they_are():
+    rng = np.random.default_rng(7)
+    sound = (root := rng.normal(size=(40, 8))) @ root.T
+    rounded = sound + (noise := rng.normal(size=(40, 40)) * 1e-3) + noise.T
+    differences = rng.normal(size=(40, 2))
+    (exact, _), (found, _) = (evidence(gram, differences) for gram in (sound, rounded))
+    assert np.isneginf(found[RATIOS < 1e-4]).all()
+    np.testing.assert_allclose(found[RATIOS > 0.1], exact[RATIOS > 0.1], rtol=1e-2)
+    assert np.isfinite(found.max())
+
+
+def test_on_an_accelerator_contrasts_have_more_digits_than_its_products_may(monkeypatch):
+    """float32 products may be made of ten bits there, and G + λ is then not positive for the λ that matter."""
+    monkeypatch.setattr("geex.arrays.accelerated", lambda array: True)
+    assert exact(np.zeros((2, 3), np.float32)).dtype == np.float64
+    monkeypatch.setattr("geex.arrays.accelerated", lambda array: False)
+    assert exact(np.zeros((2, 3), np.float32)).dtype == np.float32
 
 
 def test_grams_of_candidates_share_their_parts():

@@ -57,12 +57,12 @@ def parsed(arguments: list[str] | None = None) -> Options:
     given = vars(parser.parse_args(arguments))
     given["methods"] = tuple(given["methods"].split(",")) if given["methods"] else None
     given["photos"] = photos_source(given["photos"])
-    given["share"] = _share(parser, given["share"])
+    given["share"] = share_of(parser, given["share"])
     given["out"] = given["out"] or Path("out/paper-quick" if given["quick"] else "out/paper")
     return Options(**given)
 
 
-def _share(parser: argparse.ArgumentParser, text: str) -> tuple[int, int]:
+def share_of(parser: argparse.ArgumentParser, text: str) -> tuple[int, int]:
     part, _, count = text.partition("/")
     if not (part.isdigit() and count.isdigit() and 1 <= int(part) <= int(count)):
         parser.error(f"--share is {text!r}; wanted i/n with 1 ≤ i ≤ n, such as 1/4")

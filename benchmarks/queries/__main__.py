@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmarks.machine import RESULTS, record
 from benchmarks.paper.__main__ import prepare
 from benchmarks.paper.cases import CaseSet
-from benchmarks.paper.options import Options
+from benchmarks.paper.options import Options, share_of
 from benchmarks.paper.photos import photos_source
 from benchmarks.paper.results import Results, lines
 from benchmarks.paper.run import Clock, work_through
@@ -45,6 +45,7 @@ def parsed() -> argparse.Namespace:
     add("--half", action="store_true", help="on cuda, ask in 16-bit floats (white boxes excepted)")
     add("--batch", type=int, help="photos per call (default: 250 on cuda)")
     add("--limit", type=float, help="stop before this many seconds; the same command goes on")
+    add("--share", default="1/1", help="i/n: this process does every n-th image; n processes share one --out")
     add("--merge", type=Path, nargs="+", default=[], help="results.jsonl of other machines, to be taken in")
     add("--measure", action="store_true", help="only measure: no page, no picture")
     add("--report", action="store_true", help="only page and picture of what is there")
@@ -52,6 +53,7 @@ def parsed() -> argparse.Namespace:
     given = parser.parse_args()
     usual = QUICK_BUDGETS if given.quick else BUDGETS
     given.out = given.out or Path("out/queries-quick" if given.quick else "out/queries")
+    given.share = share_of(parser, given.share)
     given.data = _listed(parser, "--data", given.data, list(SETTINGS))
     given.entrants = _listed(parser, "--entrants", given.entrants, list(entrants(SETTINGS["mnist"])))
     budgets = _listed(parser, "--budgets", given.budgets or ",".join(map(str, usual)), list(map(str, BUDGETS)))
@@ -91,7 +93,8 @@ def trials(home: CaseSet, phase: Phase, unseen: Unseen, options: argparse.Namesp
     if budgets and not asked:
         return []
     rows = [row for key, row in entrants(home.setting).items() if key in keys and key in options.entrants]
-    cases = home.cases[: few if home.data in PHOTOS else None]
+    part, count = options.share
+    cases = home.cases[: few if home.data in PHOTOS else None][part - 1 :: count]
     return [Trial(home, case, row, asked, unseen) for case in cases for row in rows]
 
 

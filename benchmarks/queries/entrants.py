@@ -28,10 +28,11 @@ ROUNDS: tuple[tuple[Phase, ...], ...] = (
 def entrants(setting: Setting) -> dict[str, Contender]:
     """All that take part, by their names on the command line, in the order of tables."""
     known = {row.key: row for row in contenders(setting)}
-    most = 14 if setting.step > 100 else 7
+    photos = setting.step > 100
+    most, shape = (14, (3, 224, 224)) if photos else (7, (1, 28, 28))
     own = [
-        Contender(OURS, "ours", None, Default()),
-        Contender("ours-probability", "ours, probability", None, Default(score="answer")),
+        Contender(OURS, "ours", None, Default(shape=shape)),
+        Contender("ours-probability", "ours, probability", None, Default(shape=shape, score="answer")),
     ]
     others = [
         Contender("occlusion", "Occlusion (captum)", None, Occlusion()),

@@ -49,8 +49,8 @@ def _section(told: Told) -> str:
         lines += [f"Ours was measured here before it was set as it is now: `{told['earlier']}`.", ""]
     lines += _means(told, "Deletion AOPC, baseline / Gaussian", DELETION)
     lines += _means(told, "Insertion · predicted, probability / log-odds", OTHERS)
-    lines += _differences(told["ours minus reference"], "Deletion AOPC, ours minus")
-    lines += _differences(told["ours minus peer at the same budget"], "Deletion AOPC, ours minus, at the same budget")
+    lines += _differences(told["ours minus reference"], "Ours minus", DELETION)
+    lines += _differences(told["ours minus peer at the same budget"], "Ours minus, at the same budget", tuple(MEASURES))
     return "\n".join(lines)
 
 
@@ -75,12 +75,12 @@ def _numbers(cell: Told | None, measures: tuple[str, ...]) -> str:
     return " / ".join(f"{cell[measure]['mean']:.3f}" for measure in measures)
 
 
-def _differences(others: Told, title: str) -> list[str]:
+def _differences(others: Told, title: str, measures: tuple[str, ...]) -> list[str]:
     if not others:
         return []
     lines = []
-    for measure in DELETION:
-        lines += _head(f"{title} ({measure.split(', ')[1]})")
+    for measure in measures:
+        lines += _head(f"{title}: {measure}")
         for name, budgets in others.items():
             cells = [_difference(budgets.get(str(budget)), measure) for budget in BUDGETS]
             lines.append(f"| {name} | {_images(budgets)} | {' | '.join(cells)} |")

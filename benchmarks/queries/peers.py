@@ -19,7 +19,7 @@ from torch import Tensor
 import geex
 from benchmarks.paper.cases import Case
 from benchmarks.paper.contenders import PIXELS, Model, probabilities
-from geex.arrays import host, like, working
+from geex.arrays import Shape, host, like, working
 from geex.baseline import baselines
 from geex.default import defaults
 from geex.outputs import Score
@@ -62,13 +62,14 @@ class Budgeted:
 
 @dataclass(frozen=True)
 class Default(Budgeted):
-    """`geex.explain` as it comes."""
+    """`geex.explain` as it comes. shape: of what is explained."""
 
+    shape: Shape = (1, 28, 28)
     score: Score = None
     journal: Path | None = None
 
     def facts(self) -> dict[str, Any]:
-        usual = defaults((1, 28, 28), PIXELS)
+        usual = defaults(self.shape, PIXELS)
         method = f"geex.explain(score={self.score or usual.score!r}), {usual.method!r}"
         return {"method": method, "queries": self.queries}
 

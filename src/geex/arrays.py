@@ -28,6 +28,7 @@ __all__ = [
     "as_explicand",
     "device",
     "dtype_of",
+    "exact",
     "gradient_free",
     "gram",
     "host",
@@ -201,6 +202,12 @@ def along(grid: Array, axis: int, matrix: Array) -> Array:
 def near(array: Array) -> Array:
     """The array in NumPy, without a copy, unless it is on an accelerator: small products are faster there."""
     return array if accelerated(array) else host(array)
+
+
+def exact(array: Array) -> Array:
+    """The array in a type whose products can be solved with: float64 on an accelerator, where those of float32 may be
+    made of ten bits (TF32), and as it is elsewhere."""
+    return namespace(array).astype(array, namespace(array).float64, copy=False) if accelerated(array) else array
 
 
 def gram(rows: Array) -> Array:

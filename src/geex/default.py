@@ -1,10 +1,12 @@
 """What is done where nothing was asked for: what won the benchmark on that kind of input (docs/benchmarks.md).
 
-image          Guided
+small image    Guided
+photo          Guided with a longer first round: there is more to find before it is worth looking closer
 anything else  Shapley values
 """
 
 from dataclasses import dataclass
+from math import prod
 
 from geex.arrays import Shape
 from geex.features import Elements, Features, Pixels, neighbouring
@@ -16,6 +18,7 @@ from geex.shapley import Shapley
 QUERIES = 1000
 SMALLEST = 8
 CHANNELS = (1, 3, 4)
+PHOTO = 75**2  # pixels, from which on an image counts as one
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ def defaults(shape: Shape, features: Features | None) -> Defaults:
     sides = _sides(features, shape)
     if len(sides) < 2 or min(sides) < SMALLEST:
         return Defaults(features, Shapley(), None)
-    return Defaults(features, Guided(), AUTO)
+    method = Guided() if prod(sides) < PHOTO else Guided(first=100, explore=0.5)
+    return Defaults(features, method, AUTO)
 
 
 def looks_like_a_batch(shape: Shape) -> bool:

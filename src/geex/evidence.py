@@ -10,23 +10,26 @@ steps. It is done on the host, where LAPACK has it.
 import numpy as np
 from scipy.linalg import lapack
 
-RATIOS = np.logspace(-7, 2, 37)
+RATIOS = np.logspace(2, -7, 37)
 
 
 def evidence(gram: np.ndarray, differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The log marginal likelihood (λ, k) of every output of d (n, k) given Φ K Φᵀ, and the λ: RATIOS times the mean of
-    its diagonal."""
+    its diagonal. It is −∞ for λ so small that G + λ, as it was rounded, is not positive."""
     n, k = differences.shape
     size = float(np.mean(np.diagonal(gram))) or 1.0
     ratios = RATIOS * size
     diagonal, beside, turned = _tridiagonal(gram, differences)
-    # every T + λ one after the other, with nothing between them: one tridiagonal system
-    pivots, factors, _ = lapack.dpttrf(
+    # every T + λ one after the other, from the largest λ on, with nothing between them: one tridiagonal system
+    pivots, factors, failed = lapack.dpttrf(
         np.add.outer(ratios, diagonal).ravel(), np.tile([*beside, 0.0], len(ratios))[:-1]
     )
-    solution, _ = lapack.dpttrs(pivots, factors, np.tile(turned, (len(ratios), 1)))
+    sound = (failed - 1) // n if failed else len(ratios)
+    pivots, factors = pivots[: sound * n], factors[: sound * n - 1]
+    solution, _ = lapack.dpttrs(pivots, factors, np.tile(turned, (sound, 1)))
     scale = np.maximum(np.sum(solution.reshape(-1, n, k) * turned, axis=1) / n, 1e-300)
-    likelihood = -0.5 * (n * np.log(scale) + np.sum(np.log(pivots.reshape(-1, n)), axis=1)[:, None])
+    likelihood = np.full((len(ratios), k), -np.inf)
+    likelihood[:sound] = -0.5 * (n * np.log(scale) + np.sum(np.log(pivots.reshape(-1, n)), axis=1)[:, None])
     return likelihood, ratios
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-from geex.arrays import Array, namespace
+from geex.arrays import Array, exact, namespace
 from geex.choice import chosen_priors
 from geex.design import Design
 from geex.errors import MethodError
@@ -109,7 +109,8 @@ def gathered(answered: Answered, lifts: list[Lift], targets: list[int], score: S
         outputs = xp.reshape(scored(answers, score), (chunk.count, search.rows, -1))
         d = xp.stack([contrast(outputs[:, :, target]) for target in targets], axis=1)
         differences.append(2 * d if isinstance(search, PresenceMasks) else d)
-        contrasts.append(_lowered(search.contrasts(chunk.draws, plan.explicand, plan.baseline), lifts, search))
+        rows = exact(search.contrasts(chunk.draws, plan.explicand, plan.baseline))
+        contrasts.append(_lowered(rows, lifts, search))
     parts = [xp.concat(part, axis=0) for part in zip(*contrasts, strict=True)]
     if lifts[0].knots.spacing > 1:
         return [Design(part) for part in parts], xp.concat(differences, axis=0)
