@@ -11,7 +11,7 @@ import geex
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "geex"
-CORE = {"numpy", "scipy", "array_api_compat", "tqdm"}
+CORE = {"numpy", "scipy", "array_api_compat", "threadpoolctl", "tqdm"}
 OPTIONAL = {
     "torch",
     "captum",
@@ -32,7 +32,7 @@ OPTIONAL = {
 
 # a module may import from its own layer's left and from the layers above it
 LAYERS = [
-    ["errors"],
+    ["errors", "threads"],
     ["checks"],
     ["arrays"],
     ["path", "smooth"],

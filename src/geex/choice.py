@@ -14,6 +14,7 @@ from geex.design import Design
 from geex.evidence import RATIOS, evidence
 from geex.posterior import Lift
 from geex.prior import Prior, blend, priors
+from geex.threads import one_thread
 
 NATS = 2.0
 RIVALS = 4
@@ -36,15 +37,14 @@ class Chosen:
     rivals: tuple[Choice, ...]
 
 
+@one_thread()
 def chosen_priors(
     designs: list[Design], lifts: list[Lift], differences: Array, axes: tuple[int, ...], draws: int
 ) -> list[Chosen]:
     """The choice for every output, on draws from all of the run."""
-    xp = namespace(differences)
-    n, k = differences.shape
-    places = np.unique(np.linspace(0, n - 1, min(n, draws)).round().astype(np.int64))
-    which = like(places, differences, xp.int64)
-    some = host(xp.take(differences, which, axis=0))
+    k = differences.shape[1]
+    which = evenly(differences, draws)
+    some = host(namespace(differences).take(differences, which, axis=0))
     kinds, candidates, tables = [], [], []
     for number, (design, lift) in enumerate(zip(designs, lifts, strict=True)):
         for prior, gram in grams(near(design.rows(which)), priors(lift.knots, axes)):
@@ -57,6 +57,12 @@ def chosen_priors(
     best = _averaged(kinds, table.max(axis=1), some)
     flat = table.reshape(-1, k)
     return [Chosen(best[output], drawn(candidates, flat[:, output], order)) for output in range(k)]
+
+
+def evenly(rows: Array, most: int) -> Array:
+    """Places of at most `most` of the rows, from first to last."""
+    places = np.linspace(0, rows.shape[0] - 1, min(rows.shape[0], most)).round().astype(np.int64)
+    return like(np.unique(places), rows, namespace(rows).int64)
 
 
 def grams(rows: Array, candidates: list[Prior]) -> Iterator[tuple[Prior, np.ndarray]]:

@@ -3,7 +3,7 @@
 d = Φ u + noise,   Φ = contrasts ∘ units
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,10 @@ class Design:
 
     contrasts: Array
     units: Array | None = None
+
+    def of(self, which: Array) -> "Design":
+        """That of some draws."""
+        return replace(self, contrasts=namespace(self.contrasts).take(self.contrasts, which, axis=0))
 
     def rows(self, which: Array | None = None) -> Array:
         """Φ, or the rows of it that are wanted."""

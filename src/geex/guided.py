@@ -25,7 +25,7 @@ from geex.regression import Regression
 from geex.score import Answered
 
 BY = Regression()
-QUICKLY = Regression(choice=96)  # a region needs no more
+QUICKLY = Regression(choice=96, most=512)  # a region needs no more
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from geex.arrays import Array, exact, namespace
-from geex.choice import chosen_priors
+from geex.choice import chosen_priors, evenly
 from geex.design import Design
 from geex.errors import MethodError
 from geex.features import Elements, Features, Pixels, neighbouring
@@ -36,11 +36,13 @@ class Regression:
     complete: whether the values are made to add up to f(x) − f(x̊) exactly, by conditioning on it. That moves mass onto
         features that do nothing: it gives up Insensitivity for the sum.
     choice: how many draws the prior is chosen by.
+    most: how many draws are regressed on, drawn evenly from all of the run. None: all of them.
     """
 
     of: Method = field(default_factory=lambda: Presence(alpha=0.5))
     complete: bool = False
     choice: int = field(default=256, kw_only=True, repr=False)
+    most: int | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.of, type) or not hasattr(self.of, "search") or not getattr(self.of, "mirror", True):
@@ -71,6 +73,10 @@ class Regression:
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fits:
         lifts = lifts_of(plan)
         designs, differences = gathered(answered, lifts, targets, score)
+        if self.most is not None and self.most < differences.shape[0]:
+            which = evenly(differences, self.most)
+            designs = [design.of(which) for design in designs]
+            differences = namespace(differences).take(differences, which, axis=0)
         choices = chosen_priors(designs, lifts, differences, _axes(plan), self.choice)
         outputs = scored(ends, score)
         fits = []

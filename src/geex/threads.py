@@ -1,0 +1,37 @@
+"""Small matrices on one thread.
+
+NumPy's and SciPy's BLAS share out even small products over all cores. Where another library's threads are awake there,
+as PyTorch's are for a while after each of its calls, they wait for each other: for matrices of a few hundred rows that
+takes several times what the work does.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+
+from threadpoolctl import ThreadpoolController
+
+_held = Lock()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """BLAS on one thread, for the whole process.
+
+    Whoever comes while somebody is inside changes nothing: two that set it and set it back in turns could leave it set.
+    """
+    if not _held.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _blas().limit(limits=1):
+            yield
+    finally:
+        _held.release()
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """NumPy's and SciPy's; what they have loaded does not change."""
+    return ThreadpoolController().select(internal_api="openblas")
