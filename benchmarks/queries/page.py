@@ -33,7 +33,8 @@ Measures, higher is better: **deletion** AOPC of the probability, removed pixels
 Gaussian noise; the area under **insertion** into the baseline; and the share of variance of 240 unseen random masks
 that the values **predict** among masks of the same kind and share shown, for the probability and for its log-odds.
 Slow entrants ran on fewer images: their means are not comparable with the others', the differences are, which are
-paired over the images that both have, with 95% bootstrap intervals.
+paired over the images that both have, with 95% bootstrap intervals. The picture is drawn from them: a rival's line is
+that of ours less the difference.
 
 ![Deletion AOPC against queries](pictures/quality.png)
 """
@@ -102,7 +103,10 @@ def _images(budgets: Told) -> str:
 
 
 def draw(found: dict[str, Told], path: Path) -> None:
-    """Deletion AOPC against queries, log axis: a panel for each data set and replacement."""
+    """Deletion AOPC against queries, log axis: a panel for each data set and replacement.
+
+    A rival is drawn where ours is, less the paired difference: those on fewer images can be compared so.
+    """
     from matplotlib.figure import Figure
 
     found = {data: told for data, told in found.items() if told["means"]}
@@ -112,7 +116,7 @@ def draw(found: dict[str, Told], path: Path) -> None:
     for row, told in zip(panels, found.values(), strict=True):
         for panel, measure in zip(row, DELETION, strict=True):
             for place, title in enumerate(titles):
-                _line(panel, told["means"].get(title, {}), measure, title, COLORS[place % len(COLORS)])
+                _line(panel, told, measure, title, COLORS[place % len(COLORS)])
             panel.set(xscale="log", title=f"{told['title']}, replaced by {measure.split(', ')[1]}", ylabel="AOPC")
             panel.set_xticks(BUDGETS, map(str, BUDGETS))
             panel.minorticks_off()
@@ -128,15 +132,19 @@ def draw(found: dict[str, Told], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def _line(panel: Any, budgets: Told, measure: str, title: str, color: str) -> None:
-    if str(FREE) in budgets:
+def _line(panel: Any, told: Told, measure: str, title: str, color: str) -> None:
+    own, less = told["means"]["ours"], told["ours minus peer at the same budget"].get(title, {})
+    if less or title == "ours":
+        there = [budget for budget in map(str, BUDGETS) if budget in own and (budget in less or not less)]
+        cells = [less.get(budget, own[budget])[measure] for budget in there]
+        errors = np.array([cell["stderr"] for cell in cells])
+        means = np.array([own[budget][measure]["mean"] for budget in there])
+        means -= np.array([cell["mean"] for cell in cells]) if less else 0
+        budgets, wide = list(map(int, there)), 1.2 if less else 2.4
+        panel.plot(budgets, means, marker="o", markersize=4, color=color, label=title, linewidth=wide)
+        panel.fill_between(budgets, means - errors, means + errors, color=color, alpha=0.1, linewidth=0)
+    elif str(BUDGETS[-1]) in (white := told["ours minus reference"].get(title, {})):
+        last = str(BUDGETS[-1])
+        mean = own[last][measure]["mean"] - white[last][measure]["mean"]
         style = "--" if title == "IG" else ":"
-        panel.axhline(budgets[str(FREE)][measure]["mean"], color="black", linestyle=style, label=f"{title} (white box)")
-        return
-    there = [budget for budget in BUDGETS if str(budget) in budgets]
-    if there:
-        cells = [budgets[str(budget)][measure] for budget in there]
-        means, errors = (np.array([cell[key] for cell in cells]) for key in ("mean", "stderr"))
-        wide = 2.4 if title == "ours" else 1.2
-        panel.plot(there, means, marker="o", markersize=4, color=color, label=title, linewidth=wide)
-        panel.fill_between(there, means - errors, means + errors, color=color, alpha=0.1, linewidth=0)
+        panel.axhline(mean, color="black", linestyle=style, label=f"{title} (white box)")

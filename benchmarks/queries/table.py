@@ -101,8 +101,8 @@ class Table:
         return told
 
     def peers(self) -> list[str]:
-        """The black boxes that are not ours."""
-        return [key for key in self.entrants if not key.startswith(OURS) and key not in WHITE]
+        """The black boxes other than ours."""
+        return [key for key in self.entrants if key != OURS and key not in WHITE]
 
     def told(self) -> dict[str, Any]:
         """All of it, in values that JSON can hold."""
