@@ -104,6 +104,22 @@ def test_few_features_are_exact():
     assert region.stderr == 0
 
 
+@pytest.mark.parametrize("features", [2, 3, 6])
+def test_as_many_queries_as_there_are_subsets_are_enough(features):
+    """The second question about x, which tells whether the model is steady, is left out for it."""
+    model, x = model_of(glove, features), np.ones(features)
+    found = geex.explain(model, x, method=geex.Shapley(), queries=2**features, progress=False)
+    np.testing.assert_allclose(found.values, shapley(glove, features), atol=1e-12)
+    assert found.queries == 2**features
+    assert "exact" in found.estimand
+    assert geex.explain(model, x, method=geex.Shapley(), queries=100, progress=False).queries == 2**features + 1
+
+
+def test_two_features_need_four_queries():
+    with pytest.raises(geex.BudgetError, match="at least 4"):
+        geex.explain(lambda z: z.sum(1), np.ones(2), method=geex.Shapley(), queries=3, progress=False)
+
+
 def test_only_features_that_differ_are_played_with():
     x = np.zeros(40)
     x[[3, 17, 30]] = 1, 2, 3

@@ -102,14 +102,18 @@ def _named(explanation: Explanation, model: Any) -> Explanation:
 
 
 def _planned(task: Task, masks: Masks) -> tuple[Task, list[tuple[Plan, int]]]:
-    """The task and its plans. A budget that is just enough without the second question about x goes without it."""
+    """The task and its plans. A budget that is just enough, for anything or for asking everything, without the second
+    question about x goes without it."""
+    for baseline in task.baselines:
+        uneven_scales(task, baseline)
+    once = replace(task, twice=False)
     try:
-        return task, plans_of(task, masks)
+        found = plans_of(task, masks)
     except BudgetError:
-        if not task.twice:
-            raise
-        once = replace(task, twice=False)
         return once, plans_of(once, masks)
+    spared = plans_of(once, masks)
+    searches = [[type(plan.search) for plan, _ in plans] for plans in (found, spared)]
+    return (task, found) if searches[0] == searches[1] else (once, spared)
 
 
 def plans_of(task: Task, masks: Masks) -> list[tuple[Plan, int]]:
@@ -127,7 +131,6 @@ def plans_of(task: Task, masks: Masks) -> list[tuple[Plan, int]]:
         seed = task.seed if part == 0 else seed_of(task.seed, BASELINE, part)
         plan = Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, masks)
         plans.append((plan, search.afford(rows)))
-        uneven_scales(task, baseline)
     return plans
 
 

@@ -40,7 +40,8 @@ class Shapley:
     by: Regression = field(default_factory=lambda: Regression(BySize(), complete=True), init=False, repr=False)  # type: ignore[arg-type]
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
-        return all_masks(explicand, baseline, features, rows) or self.by.search(explicand, baseline, features, rows)
+        some = self.by.search(explicand, baseline, features, rows)
+        return all_masks(explicand, baseline, features, max(rows, some.least)) or some
 
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fits | Exact:
         if isinstance(plan.search, AllMasks):
