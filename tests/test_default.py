@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import geex
+from geex.errors import BudgetError
 from tests.games import glove, model_of, shapley
 from tests.helpers import explained
 
@@ -116,7 +117,7 @@ def test_as_many_queries_as_there_are_subsets_are_enough(features):
 
 
 def test_two_features_need_four_queries():
-    with pytest.raises(geex.BudgetError, match="at least 4"):
+    with pytest.raises(BudgetError, match="at least 4"):
         geex.explain(lambda z: z.sum(1), np.ones(2), method=geex.Shapley(), queries=3, progress=False)
 
 
