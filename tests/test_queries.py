@@ -12,6 +12,7 @@ from benchmarks.paper.settings import MNIST
 from benchmarks.queries.__main__ import merge
 from benchmarks.queries.entrants import WHITE, entrants, missing
 from benchmarks.queries.page import markdown
+from benchmarks.queries.peers import Default
 from benchmarks.queries.table import Table
 from benchmarks.queries.trial import Trial
 from benchmarks.queries.unseen import Unseen
@@ -95,6 +96,12 @@ def test_ours_of_earlier_settings_stays_until_it_is_measured_again_and_is_marked
     table = Table.of(home.setting, results)
     assert {key for key, _ in table.results} == {"ours"}
     assert "before it was set as it is now: `as it was`" in markdown({"mnist": table.told()})
+    for result in list(results.known.values()):
+        if result["method"] == "ours" and result["settings"]["queries"] == BUDGETS[0]:
+            results.add(result | {"settings": result["settings"] | {"method": Default().facts()["method"]}})
+    mixed = Table.of(home.setting, results)
+    assert mixed.earlier == ("as it was", BUDGETS[1:])
+    assert {budget for _, budget in mixed.results} == set(BUDGETS)
 
 
 def test_values_of_a_linear_score_predict_all_of_it_and_others_less(home):

@@ -47,7 +47,11 @@ def markdown(found: dict[str, Told]) -> str:
 def _section(told: Told) -> str:
     lines = [f"## {told['title']}", "", f"{told['images']} images; {told['step']} pixels for each step.", ""]
     if told["earlier"]:
-        lines += [f"Ours was measured here before it was set as it is now: `{told['earlier']}`.", ""]
+        budgets = ", ".join(map(str, told["earlier"]["budgets"]))
+        lines += [
+            f"Ours at {budgets} queries is from before it was set as it is now: `{told['earlier']['method']}`.",
+            "",
+        ]
     lines += _means(told, "Deletion AOPC, baseline / Gaussian", DELETION)
     lines += _means(told, "Insertion · predicted, probability / log-odds", OTHERS)
     lines += _differences(told["ours minus reference"], "Ours minus", DELETION)

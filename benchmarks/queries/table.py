@@ -28,13 +28,13 @@ Place = tuple[str, int]
 class Table:
     """The results of a data set: (entrant, budget) -> image -> result.
 
-    earlier: how ours was set when it was measured, where it has not been measured as it is now.
+    earlier: how ours was set when it was measured at budgets at which it has not been measured as it is now, with these.
     """
 
     setting: Setting
     entrants: dict[str, Contender]
     results: dict[Place, dict[str, Result]]
-    earlier: str | None = None
+    earlier: tuple[str, tuple[int, ...]] | None = None
 
     @classmethod
     def of(cls, setting: Setting, results: Results) -> "Table":
@@ -42,10 +42,14 @@ class Table:
         table = cls(setting, entrants(setting), {})
         own = [result for result in results.known.values() if result["data"] == setting.name]
         table._take(own, {})
-        before = [result["settings"]["method"] for result in own if result["method"] == OURS]
-        earlier = before[-1] if before and not any(key == OURS for key, _ in table.results) else None
-        if earlier:
-            table._take([result for result in own if result["method"] == OURS], {"method": earlier})
+        new = {budget for key, budget in table.results if key == OURS}
+        before = [old for old in own if old["method"] == OURS and old["settings"]["queries"] not in new]
+        earlier = None
+        if before:
+            method = before[-1]["settings"]["method"]
+            table._take(before, {"method": method})
+            budgets = {budget for key, budget in table.results if key == OURS} - new
+            earlier = (method, tuple(sorted(budgets))) if budgets else None
         kept = {place: found for place, found in table.results.items() if len(found) > 1}
         return replace(table, results=kept, earlier=earlier)
 
@@ -117,7 +121,7 @@ class Table:
             "title": self.setting.title,
             "images": self.images,
             "step": self.setting.step,
-            "earlier": self.earlier,
+            "earlier": self.earlier and {"method": self.earlier[0], "budgets": list(self.earlier[1])},
             "means": means,
             "ours minus reference": self._differences(places),
             "ours minus peer at the same budget": self._differences(ahead),
