@@ -47,11 +47,8 @@ def markdown(found: dict[str, Told]) -> str:
 def _section(told: Told) -> str:
     lines = [f"## {told['title']}", "", f"{told['images']} images; {told['step']} pixels for each step.", ""]
     if told["earlier"]:
-        budgets = ", ".join(map(str, told["earlier"]["budgets"]))
-        lines += [
-            f"Ours at {budgets} queries is from before it was set as it is now: `{told['earlier']['method']}`.",
-            "",
-        ]
+        budgets, method = ", ".join(map(str, told["earlier"]["budgets"])), told["earlier"]["method"]
+        lines += [f"Ours at {budgets} queries was measured before it was set as it is now: `{method}`.", ""]
     lines += _means(told, "Deletion AOPC, baseline / Gaussian", DELETION)
     lines += _means(told, "Insertion · predicted, probability / log-odds", OTHERS)
     lines += _differences(told["ours minus reference"], "Ours minus", DELETION)

@@ -28,7 +28,7 @@ Place = tuple[str, int]
 class Table:
     """The results of a data set: (entrant, budget) -> image -> result.
 
-    earlier: how ours was set when it was measured at budgets at which it has not been measured as it is now, with these.
+    earlier: how ours was set when it was measured, and the budgets at which it has not been measured as it is now.
     """
 
     setting: Setting
