@@ -100,3 +100,18 @@ def test_regions_in_torch():
     slope = torch.from_numpy(W)
     explanation = explained(lambda z: (z * slope).sum((1, 2)), torch.from_numpy(X), geex.Regression(), 202)
     assert explanation.region(MASK).value == pytest.approx((W * X)[MASK].sum(), abs=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::geex.errors.LittleToExplain")
+@pytest.mark.parametrize("several", [True, False])
+def test_of_nothing_there_is_no_share(several):
+    found = explained(
+        lambda z: np.abs(z[:, 0, 0] - X[0, 0] / 2), X, geex.Regression(), 200, target="all" if several else 0
+    )
+    assert np.isnan(found.region(MASK).share).all()
+    assert np.isfinite(found.region(MASK).value).all()
+
+
+def test_a_mask_of_other_numbers_says_which():
+    with pytest.raises(InputError, match=r"mask holds 0\.5; wanted True or False"):
+        explained(model, X, geex.GEEX(0.5), 100).region(MASK * 0.5)

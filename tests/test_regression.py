@@ -7,6 +7,7 @@ import geex
 from geex.arrays import exact
 from geex.choice import Choice, drawn, grams
 from geex.design import Design
+from geex.errors import MethodError
 from geex.evidence import RATIOS, evidence
 from geex.fit import Fit
 from geex.knots import Knots
@@ -378,3 +379,28 @@ def test_masks_of_features_answer_no_question_about_other_features():
             geex.estimate(explanation, features=features)
     again = geex.estimate(explanation, features=geex.Groups([0, 0, 1, 1, 2, 2]))
     np.testing.assert_array_equal(again.values, explanation.values)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e150, 1e160, 1e300])
+@pytest.mark.parametrize("method", [geex.Regression(), geex.Shapley(), geex.Guided()], ids=str)
+def test_inputs_of_any_size(method, scale):
+    x = np.random.default_rng(0).uniform(0.5, 1, (9, 9))
+    usual = explained(lambda z: z[:, 2:5, 3:6].sum((1, 2)), x, method, 200)
+    scaled = explained(lambda z: (z / scale)[:, 2:5, 3:6].sum((1, 2)), x * scale, method, 200)
+    np.testing.assert_allclose(scaled.values, usual.values, atol=0.02)
+
+
+@pytest.mark.parametrize("setting", [{"choice": 0}, {"choice": 2.5}, {"most": 0}, {"most": "all"}], ids=str)
+def test_numbers_of_draws_are_checked(setting):
+    with pytest.raises(MethodError, match="wanted a whole number of at least 1"):
+        geex.Regression(**setting)
+
+
+def test_a_sum_without_noise_on_knots_in_float32():
+    """λ is then less than what products of float32 are wrong by."""
+    x = np.random.default_rng(0).uniform(0.2, 1, (120, 120)).astype(np.float32)
+    weights = np.exp(-((np.arange(120) - 60) ** 2) / 200)
+    found = explained(lambda z: np.einsum("nij,i,j->n", z.astype(np.float64), weights, weights), x, geex.Guided(), 1000)
+    truth = x * np.outer(weights, weights)
+    assert np.abs(found.values - truth).mean() < 0.1 * truth.mean()
+    assert found.stderr.max() < truth.max()

@@ -105,3 +105,17 @@ def test_what_is_no_rule(stop):
 def test_bad_settings(rule, value):
     with pytest.raises(InputError, match="wanted a share"):
         rule(value)
+
+
+@pytest.mark.parametrize(
+    "method", [geex.Guided(), geex.Presence(alpha=0.5), geex.Regression(), geex.GEEX(0.1)], ids=str
+)
+@pytest.mark.parametrize("rule", [geex.Precise(0.3), geex.Settled(0.7)], ids=str)
+def test_where_nothing_made_a_difference_nothing_is_known(method, rule):
+    whole = np.ones((10, 10))
+    found = explained(lambda z: (z == whole).all((1, 2)) * 1.0, whole, method, 300, stop=rule)
+    assert not found.values.any()
+    assert found.ended == ""
+    assert found.queries >= 299
+    assert found.needed() is None
+    assert "exact" not in repr(found)

@@ -88,6 +88,8 @@ class Explanation:
             return None
         error, output, base = (np.asarray(host(number)) for number in (self.reach, self.output, self.base_value))
         share = np.max(error / np.maximum(np.abs(output - base), np.finfo(float).tiny))
+        if share == 0 and np.isfinite(self.freedom) and not np.any(host(self.values)):
+            return None  # nothing that was asked made a difference: no error is known
         return needed(self.queries, float(share), tolerance) if np.isfinite(share) and share < MOST else None
 
     def advice(self, tolerance: float = 0.05) -> str:

@@ -14,6 +14,8 @@ from geex.design import Design
 from geex.knots import Knots
 from geex.prior import Prior
 
+ROUNDING = 2.0**-23  # of float32
+
 
 @dataclass(frozen=True, eq=False)
 class Lift:
@@ -87,6 +89,9 @@ def _by_draws(rows: Array, differences: Array, lift: Lift, prior: Prior, ratio: 
     n = differences.shape[0]
     smooth = prior.apply(rows)
     system = xp.astype(rows @ smooth.T, xp.float64)
+    if rows.dtype != xp.float64 and ratio < n * ROUNDING * float(xp.mean(xp.linalg.diagonal(system))):
+        # λ is less than what products of float32 are wrong by: A may not be positive, and errors made of it are noise
+        return _by_draws(xp.astype(rows, xp.float64), differences, lift, prior, ratio)
     lower = xp.linalg.cholesky(system + ratio * identity(n, system))
     half = solved(lower, differences)
     weights = xp.astype(solved(lower, half, transposed=True), smooth.dtype, copy=False)

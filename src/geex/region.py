@@ -17,7 +17,8 @@ from geex.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """The sum of some features' values, its standard error and interval, and its share of f(x) − f(x̊).
+    """The sum of some features' values, its standard error and interval, and its share of f(x) − f(x̊), NaN where that
+    is 0.
 
     joint: whether error and interval are those of the sum. If not, they are the widest that they can be, out of the
         features' own errors: the answers are gone.
@@ -34,10 +35,13 @@ class Region:
 def chosen(mask: Any, shape: tuple[int, ...]) -> np.ndarray:
     """The mask as a row (1, p) of 0 and 1."""
     found = host(as_array("mask", mask, InputError))
-    if found.shape != shape or not np.isin(found, (0, 1)).all():
+    if found.shape != shape:
         raise InputError(
             f"mask has shape {found.shape} and type {found.dtype}; wanted True or False for each of {shape}."
         )
+    strange = found[~np.isin(found, (0, 1))]
+    if strange.size:
+        raise InputError(f"mask holds {strange[0]!s}; wanted True or False for each of {shape}, such as mask > 0.")
     return np.asarray(found.reshape(1, -1).astype(float))
 
 
@@ -60,5 +64,5 @@ def summed(found: tuple[Array, Array, Array], width: float, change: Any, several
     ends = [values, errors, centre - width * errors, centre + width * errors]
     value, stderr, low, high = (end[:, 0] if several else float(end[0, 0]) for end in ends)
     with np.errstate(all="ignore"):
-        share = np.divide(host(value), change)
+        share = np.where(change == 0, np.nan, np.divide(host(value), change))
     return Region(value, stderr, low, high, like(share, value) if several else float(share), joint)

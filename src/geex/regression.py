@@ -12,6 +12,7 @@ from math import prod
 from typing import Any
 
 from geex.arrays import Array, exact, namespace
+from geex.checks import whole
 from geex.choice import chosen_priors, evenly
 from geex.design import Design
 from geex.errors import MethodError
@@ -26,6 +27,8 @@ from geex.presence import Presence, PresenceMasks
 from geex.rivals import Rivals
 from geex.score import Answered, contrast
 from geex.search import Gaussian, Noise, Search
+
+LARGE = 1e100
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,9 @@ class Regression:
             raise MethodError(
                 f"of is {self.of!r}; wanted a method with mirrored draws such as geex.Presence(alpha=0.5)."
             )
+        whole("choice", self.choice, 1, MethodError)
+        if self.most is not None:
+            whole("most", self.most, 1, MethodError)
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
         search = self.of.search(explicand, baseline, features, rows)
@@ -157,6 +163,9 @@ def _reaches(plan: Plan) -> list[Array]:
     difference = xp.astype(plan.explicand - plan.baseline, xp.float64)
     if not isinstance(plan.search, PresenceMasks):
         return [xp.reshape(difference, (-1,))]
+    largest = float(xp.max(xp.abs(difference)))
+    if not 1 / LARGE < largest < LARGE:
+        difference = difference / largest  # products of D would leave the range of float64; the fit knows D to a factor
     size = xp.sqrt(plan.features.total(difference[None, ...] ** 2)[0, :])
     typical = xp.sqrt(xp.mean(size**2))
     rooted = xp.sqrt(size / typical + 0.1) * xp.astype(size > 0, xp.float64)

@@ -21,7 +21,8 @@ LEVEL = 0.95
 
 
 class Stop(Protocol):
-    """Looks at the estimate `now`, at the one `before` it, made of two thirds of the draws, and at f(x) − f(x̊) (k,)."""
+    """Looks at the estimate `now`, at the one `before` it, made of two thirds of the draws (half of them for methods in
+    legs), and at f(x) − f(x̊) (k,)."""
 
     def met(self, now: Estimate, before: Estimate | None, span: np.ndarray) -> str | None:
         """Why this is enough, in words; None where it is not."""
@@ -45,6 +46,8 @@ class Precise:
         _shares(self, "tolerance", "top")
 
     def met(self, now: Estimate, before: Estimate | None, span: np.ndarray) -> str | None:
+        if not _found(now, span):
+            return None
         errors = [reach(now, output, self.top) / abs(whole) for output, whole in enumerate(span) if whole]
         if not errors or not np.isfinite(errors).all() or max(errors) > self.tolerance:
             return None
@@ -56,7 +59,8 @@ class Precise:
 
 @dataclass(frozen=True)
 class Settled:
-    """Stops when the ranking of the top features has settled: when half as many queries more hardly changed it.
+    """Stops when the ranking of the top features has settled: when half as many queries more hardly changed it, or, for
+    `Guided`, another round.
 
     overlap: the share of the top features that are the same as before. top: the share of features that is looked at.
     """
@@ -68,7 +72,7 @@ class Settled:
         _shares(self, "overlap", "top")
 
     def met(self, now: Estimate, before: Estimate | None, span: np.ndarray) -> str | None:
-        if before is None:
+        if before is None or not _found(now, span):
             return None
         same = min(
             float(np.mean(np.isin(leading(now, output, self.top), leading(before, output, self.top))))
@@ -77,7 +81,7 @@ class Settled:
         if same < self.overlap:
             return None
         return (
-            f"{same:.0%} of the top {self.top:.0%} of features are those of two thirds of the queries, and "
+            f"{same:.0%} of the top {self.top:.0%} of features were on top at the look before, and "
             f"{self.overlap:.0%} was wanted"
         )
 
@@ -115,6 +119,12 @@ def _sum_stderr(estimate: Estimate, row: Array, output: int) -> Array:
         return joint(row, output)[0]
     xp = namespace(row)
     return xp.sqrt(xp.sum((estimate.stderr[output, :] * row[0, :]) ** 2))
+
+
+def _found(estimate: Estimate, span: np.ndarray) -> bool:
+    """Whether every output that changes from x̊ to x has values: where nothing that was asked made a difference, neither
+    an error of 0 nor a ranking of zeros says anything."""
+    return bool(np.any(host(estimate.values) != 0, axis=1)[span != 0].all())
 
 
 def _shares(rule: Any, *names: str) -> None:
