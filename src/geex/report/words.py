@@ -18,6 +18,7 @@ SCORES = {
     "margin": "lead over the next output",
 }
 STOPPED = "stopped before it was through"
+FEW = 2e-3  # chances below a thousandth are not told apart
 SURE = 0.95  # the level from which on what is left over is no chance: some two standard errors
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
 
@@ -47,10 +48,20 @@ def lead(explanation: Explanation, output: Output, things: str) -> str:
     what = quantity(explanation)
     for_it, against = (float(np.clip(output.values, *ends).sum()) for ends in ((0, None), (None, 0)))
     sides = f" The {things} that spoke for it sum to {signed(for_it)}, those against it to {signed(against)}."
-    found = f"The model gives “{output.label}” the {what} {number(output.output)}."
+    found = f"The model gives “{output.label}” the {what} {number(output.output)}{chance(what, output.output)}."
     part = f" The run was {STOPPED}: this is what its first {explanation.queries:,} queries say."
     shares = sides if explanation.adds_up and output.origin == 0 else ""
     return f"{found}{shares}{part if explanation.partial else ''}"
+
+
+def chance(what: str, output: float) -> str:
+    """Log-odds once more, as the chance that most people think in."""
+    if what != "log-odds":
+        return ""
+    share = 1 / (1 + np.exp(-output))
+    if share < FEW:
+        return ", a chance below 0.2%"
+    return ", a chance above 99.8%" if share > 1 - FEW else f", a chance of {share:.1%}"
 
 
 def account(explanation: Explanation, output: Output, things: str) -> str:
