@@ -136,12 +136,11 @@ def draw(found: dict[str, Told], path: Path) -> None:
 def _line(panel: Any, told: Told, measure: str, title: str, color: str) -> None:
     own, less = told["means"]["ours"], told["ours minus peer at the same budget"].get(title, {})
     if less or title == "ours":
-        there = [budget for budget in map(str, BUDGETS) if budget in own and (budget in less or not less)]
-        cells = [less.get(budget, own[budget])[measure] for budget in there]
-        errors = np.array([cell["stderr"] for cell in cells])
-        means = np.array([own[budget][measure]["mean"] for budget in there])
-        means -= np.array([cell["mean"] for cell in cells]) if less else 0
-        budgets, wide = list(map(int, there)), 1.2 if less else 2.4
+        budgets = [budget for budget in BUDGETS if str(budget) in (less or own)]
+        level, cells = ([one[str(budget)][measure] for budget in budgets] for one in (own, less or own))
+        means, errors = (np.array([cell[key] for cell in cells]) for key in ("mean", "stderr"))
+        means = np.array([cell["mean"] for cell in level]) - means if less else means
+        wide = 1.2 if less else 2.4
         panel.plot(budgets, means, marker="o", markersize=4, color=color, label=title, linewidth=wide)
         panel.fill_between(budgets, means - errors, means + errors, color=color, alpha=0.1, linewidth=0)
     elif str(BUDGETS[-1]) in (white := told["ours minus reference"].get(title, {})):
