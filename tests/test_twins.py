@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import geex
-from geex.arrays import Stream
+from geex.arrays import Stream, largest
 from geex.smooth import Kernel, room, smooth
 from tests import naive
 from tests.helpers import explained, plan_of
@@ -81,3 +81,12 @@ def test_smoothed_estimand_is_the_gradient_mixed_by_the_noise_covariance():
     explanation = explained(lambda z: (z * slope).sum((1, 2)), x, geex.GEEX(0.5, smooth=(3, 0.8)), 40002)
     assert np.abs((explanation.values - truth) / explanation.stderr).max() < 4.5
     assert "do not add up" in explanation.estimand
+
+
+@pytest.mark.parametrize("share", [1e-9, 0.1, 0.35, 0.5, 1.0])
+def test_the_largest_are_the_first_in_order(share):
+    values = RNG.integers(0, 4, (5, 8)).astype(float)  # many are equal
+    values[0, 0] = -np.inf
+    wanted = np.zeros(values.size, bool)
+    wanted[np.argsort(-values.ravel(), kind="stable")[: max(1, round(share * values.size))]] = True
+    np.testing.assert_array_equal(largest(values, share), wanted.reshape(values.shape))

@@ -5,6 +5,8 @@ from importlib.util import find_spec
 from benchmarks.paper.contenders import Contender, contenders
 from benchmarks.paper.settings import Setting
 from benchmarks.queries.peers import Default, KernelShap, Occlusion, Partition, ShapleySampling
+from geex.default import PHOTOS, SMALL_IMAGES
+from geex.outputs import AUTO
 
 BUDGETS = (100, 200, 500, 1000, 2000, 5000)
 FIRST, LATER = (500, 5000), (100, 200, 1000, 2000)
@@ -20,7 +22,8 @@ Phase = tuple[tuple[str, ...], tuple[int, ...], int | None]
 ROUNDS: tuple[tuple[Phase, ...], ...] = (
     (((OURS,), BUDGETS, None), (WHITE, (), None), (RIVALS, FIRST, 30)),
     ((CAPTUM, FIRST, 20),),
-    ((RIVALS, FIRST, None), (RIVALS, LATER, 30), (("ours-probability",), BUDGETS, 20), (CAPTUM, LATER, 20)),
+    ((("ours-other",), BUDGETS, None), (("ours-probability",), BUDGETS, 20)),
+    ((RIVALS, LATER, 30), (CAPTUM, LATER, 20), (RIVALS, FIRST, None)),
     ((("partition",), BUDGETS, 4), (RIVALS, LATER, None)),
 )
 
@@ -30,8 +33,10 @@ def entrants(setting: Setting) -> dict[str, Contender]:
     known = {row.key: row for row in contenders(setting)}
     photos = setting.step > 100
     most, shape = (14, (3, 224, 224)) if photos else (7, (1, 28, 28))
+    other = Default(shape=shape, method=SMALL_IMAGES if photos else PHOTOS, score=AUTO)
     own = [
         Contender(OURS, "ours", None, Default(shape=shape)),
+        Contender("ours-other", f"ours, set as for {'small images' if photos else 'photos'}", None, other),
         Contender("ours-probability", "ours, probability", None, Default(shape=shape, score="answer")),
     ]
     others = [

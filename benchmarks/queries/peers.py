@@ -22,6 +22,7 @@ from benchmarks.paper.contenders import PIXELS, Model, probabilities
 from geex.arrays import Shape, host, like, working
 from geex.baseline import baselines
 from geex.default import defaults
+from geex.methods import Method
 from geex.outputs import Score
 
 # captum imports these for pictures, and nobody draws here: where they are missing, something empty will do
@@ -62,15 +63,16 @@ class Budgeted:
 
 @dataclass(frozen=True)
 class Default(Budgeted):
-    """`geex.explain` as it comes. shape: of what is explained."""
+    """`geex.explain` as it comes, or with another method or score. shape: of what is explained."""
 
     shape: Shape = (1, 28, 28)
+    method: Method | None = None
     score: Score = None
     journal: Path | None = None
 
     def facts(self) -> dict[str, Any]:
         usual = defaults(self.shape, PIXELS)
-        method = f"geex.explain(score={self.score or usual.score!r}), {usual.method!r}"
+        method = f"geex.explain(score={self.score or usual.score!r}), {self.method or usual.method!r}"
         return {"method": method, "queries": self.queries}
 
     def __call__(self, model: Counted, case: Case, batch: int | None) -> geex.Explanation:
@@ -80,6 +82,7 @@ class Default(Budgeted):
             target=case.target,
             baseline=case.baseline,
             features=PIXELS,
+            method=self.method,
             queries=self.queries,
             score=self.score,
             seed=case.seed,

@@ -180,6 +180,16 @@ def gradient_free(array: Array) -> AbstractContextManager[Any]:
     return torch.no_grad()
 
 
+def largest(values: np.ndarray, share: float) -> np.ndarray:
+    """Which are the largest, as booleans: a share of them, one at the least, and of equal ones the first."""
+    row = values.ravel()
+    count = max(1, round(share * len(row)))
+    least = np.partition(row, -count)[-count]
+    chosen: np.ndarray = row > least
+    chosen[np.flatnonzero(row == least)[: count - np.count_nonzero(chosen)]] = True
+    return chosen.reshape(values.shape)
+
+
 def segment_sum(rows: Array, order: np.ndarray, lengths: np.ndarray) -> Array:
     """Sums of `rows` (n, p) over runs of columns: columns taken in `order`, then summed in runs of `lengths`."""
     xp = namespace(rows)

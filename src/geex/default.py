@@ -19,6 +19,7 @@ QUERIES = 1000
 SMALLEST = 8
 CHANNELS = (1, 3, 4)
 PHOTO = 75**2  # pixels, from which on an image counts as one
+SMALL_IMAGES, PHOTOS = Guided(), Guided(first=100, explore=0.5)
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,7 @@ def defaults(shape: Shape, features: Features | None) -> Defaults:
     sides = _sides(features, shape)
     if len(sides) < 2 or min(sides) < SMALLEST:
         return Defaults(features, Shapley(), None)
-    method = Guided() if prod(sides) < PHOTO else Guided(first=100, explore=0.5)
-    return Defaults(features, method, AUTO)
+    return Defaults(features, SMALL_IMAGES if prod(sides) < PHOTO else PHOTOS, AUTO)
 
 
 def looks_like_a_batch(shape: Shape) -> bool:

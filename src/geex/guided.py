@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from geex.arrays import Array, host, namespace
+from geex.arrays import Array, host, largest, namespace
 from geex.checks import is_number, whole
 from geex.errors import MethodError
 from geex.features import Features, grid_axes
@@ -123,7 +123,4 @@ def _top(values: Array, plan: Plan, share: float, width: float) -> bytes:
     values = xp.sum(values / xp.where(size == 0, xp.ones_like(size), size), axis=0)[None, :]
     smooth = host(Prior(grid, axes, ((1.0, width * _side(plan.features, shape)),)).apply(values))[0]
     differing = host(plan.search.differing(plan.explicand, plan.baseline))  # type: ignore[attr-defined]
-    order = np.argsort(-np.where(differing > 0, smooth, -np.inf), kind="stable")
-    inside = np.zeros(len(smooth), np.uint8)
-    inside[order[: max(1, round(share * len(smooth)))]] = 1
-    return np.packbits(inside).tobytes()
+    return np.packbits(largest(np.where(differing > 0, smooth, -np.inf), share)).tobytes()

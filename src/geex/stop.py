@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.special import stdtrit
 
-from geex.arrays import Array, host, like, namespace
+from geex.arrays import Array, host, largest, like, namespace
 from geex.checks import is_number
 from geex.errors import InputError
 from geex.methods import Estimate
@@ -75,7 +75,7 @@ class Settled:
         if before is None or not _found(now, span):
             return None
         same = min(
-            float(np.mean(np.isin(leading(now, output, self.top), leading(before, output, self.top))))
+            float(np.mean(leading(before, output, self.top)[leading(now, output, self.top)]))
             for output in range(len(span))
         )
         if same < self.overlap:
@@ -87,18 +87,15 @@ class Settled:
 
 
 def leading(estimate: Estimate, output: int, share: float) -> np.ndarray:
-    """The numbers of the features with the largest |ξ|: a share of them, one at the least."""
-    sizes = np.abs(host(estimate.values)[output])
-    return np.argsort(-sizes, kind="stable")[: max(1, round(share * len(sizes)))]
+    """Which features have the largest |ξ| (p,): a share of them, one at the least."""
+    return largest(np.abs(host(estimate.values)[output]), share)
 
 
 def reach(estimate: Estimate, output: int, share: float = TENTH) -> float:
     """Half the width of the 95% interval of the sum over the top features."""
-    values = estimate.values
-    row = np.zeros((1, values.shape[1]))
-    row[0, leading(estimate, output, share)] = 1
+    row = leading(estimate, output, share)[None, :].astype(np.float64)
     quantile = float(stdtrit(getattr(estimate, "freedom", inf), 0.5 + LEVEL / 2))
-    return quantile * float(_sum_stderr(estimate, like(row, values), output))
+    return quantile * float(_sum_stderr(estimate, like(row, estimate.values), output))
 
 
 def needed(queries: int, error: float, tolerance: float) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from geex.arrays import largest
 from geex.checks import is_number
 from geex.errors import InputError
 from geex.plot.canvas import AGAINST, DOUBT, FOR
@@ -71,10 +72,7 @@ def colours(look: Look) -> Any:
 
 def _lit(picture: np.ndarray, values: np.ndarray, top: float) -> np.ndarray:
     """The picture in its own colours where values are highest, and dark elsewhere."""
-    count = max(1, round(top * values.size))
-    kept = np.zeros(values.size, bool)
-    kept[np.argsort(-values.ravel(), kind="stable")[:count]] = True
-    return _bytes(np.where(kept.reshape(values.shape)[..., None], picture, DARKENED * picture))
+    return _bytes(np.where(largest(values, top)[..., None], picture, DARKENED * picture))
 
 
 def _bytes(pixels: np.ndarray) -> np.ndarray:
