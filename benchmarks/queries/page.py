@@ -5,12 +5,24 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.queries.entrants import BUDGETS
+from benchmarks.queries.entrants import BUDGETS, WHITE
 from benchmarks.queries.table import FREE, MEASURES
 
 Told = dict[str, Any]
 DELETION, OTHERS = tuple(MEASURES)[:2], tuple(MEASURES)[2:]
-COLORS = ("#D55E00", "#E69F00", "#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#999999", "#8C564B", "#7F7F00", "#5B3A9B")
+COLORS = {
+    "ours": "#D55E00",
+    "ours-probability": "#E69F00",
+    "geex-half": "#0072B2",
+    "geex": "#56B4E9",
+    "rise": "#009E73",
+    "lime": "#CC79A7",
+    "occlusion": "#999999",
+    "kernelshap": "#8C564B",
+    "sampling": "#7F7F00",
+    "partition": "#5B3A9B",
+    **dict.fromkeys(WHITE, "black"),
+}
 MARGIN = -0.01
 
 HEAD = """# Quality against queries
@@ -111,13 +123,12 @@ def draw(found: dict[str, Told], path: Path) -> None:
     from matplotlib.figure import Figure
 
     found = {data: told for data, told in found.items() if told["means"]}
-    titles = list(dict.fromkeys(title for told in found.values() for title in told["means"]))
     figure = Figure(figsize=(11, 3.4 * len(found) + 0.8), layout="constrained")
     panels = figure.subplots(len(found), 2, sharex=True, squeeze=False)
     for row, told in zip(panels, found.values(), strict=True):
         for panel, measure in zip(row, DELETION, strict=True):
-            for place, title in enumerate(titles):
-                _line(panel, told, measure, title, COLORS[place % len(COLORS)])
+            for key, color in COLORS.items():
+                _line(panel, told, measure, told["titles"].get(key), color)
             panel.set(xscale="log", title=f"{told['title']}, replaced by {measure.split(', ')[1]}", ylabel="AOPC")
             panel.set_xticks(BUDGETS, map(str, BUDGETS))
             panel.minorticks_off()
@@ -133,7 +144,7 @@ def draw(found: dict[str, Told], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def _line(panel: Any, told: Told, measure: str, title: str, color: str) -> None:
+def _line(panel: Any, told: Told, measure: str, title: str | None, color: str) -> None:
     own, less = told["means"]["ours"], told["ours minus peer at the same budget"].get(title, {})
     if less or title == "ours":
         budgets = [budget for budget in BUDGETS if str(budget) in (less or own)]
@@ -147,4 +158,4 @@ def _line(panel: Any, told: Told, measure: str, title: str, color: str) -> None:
         last = str(BUDGETS[-1])
         mean = own[last][measure]["mean"] - white[last][measure]["mean"]
         style = "--" if title == "IG" else ":"
-        panel.axhline(mean, color="black", linestyle=style, label=f"{title} (white box)")
+        panel.axhline(mean, color=color, linestyle=style, label=f"{title} (white box)")

@@ -122,6 +122,7 @@ class Table:
             "images": self.images,
             "step": self.setting.step,
             "earlier": self.earlier and {"method": self.earlier[0], "budgets": list(self.earlier[1])},
+            "titles": {key: row.title for key, row in self.entrants.items() if row.title in means},
             "means": means,
             "ours minus reference": self._differences(places),
             "ours minus peer at the same budget": self._differences(ahead),
