@@ -124,6 +124,19 @@ def test_missingness_colour_and_lines():
     assert np.abs(line.values[40:50]).sum() > np.abs(np.delete(line.values, range(40, 50))).sum()
 
 
+def test_nothing_of_a_long_line_is_as_large_as_its_square(monkeypatch):
+    largest, own = [], np.exp
+    monkeypatch.setattr(
+        "geex.prior.np.exp", lambda a, *rest, **more: (largest.append(np.size(a)), own(a, *rest, **more))[1]
+    )
+    length = 12_000
+    line = geex.Elements(line=True)
+    found = explained(lambda z: z[:, 7000:8000].mean(1), np.ones(length), geex.Guided(), 200, features=line)
+    assert np.abs(found.values[7000:8000]).sum() > np.abs(np.delete(found.values, range(7000, 8000))).sum()
+    assert largest
+    assert max(largest) < length**2 / 50
+
+
 def test_numpy_and_torch_find_the_same_spots():
     torch = pytest.importorskip("torch")
     spot = torch.from_numpy(SPOT)

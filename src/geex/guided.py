@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+from scipy.ndimage import gaussian_filter
 
 from geex.arrays import Array, host, largest, namespace
 from geex.checks import is_number, whole
@@ -20,12 +21,12 @@ from geex.fit import Fits
 from geex.outputs import Score
 from geex.plan import Plan
 from geex.presence import PresenceMasks
-from geex.prior import Prior
 from geex.regression import Regression
 from geex.score import Answered
 
 BY = Regression()
 QUICKLY = Regression(choice=96, most=512)  # a region needs no more
+FAR = 6.0  # widths from which on values do not count in the smoothing of a region
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,8 @@ def _top(values: Array, plan: Plan, share: float, width: float) -> bytes:
     grid, axes = plan.features.shape(shape), grid_axes(plan.features, shape)
     xp = namespace(values)
     size = xp.max(xp.abs(values), axis=1, keepdims=True)
-    values = xp.sum(values / xp.where(size == 0, xp.ones_like(size), size), axis=0)[None, :]
-    smooth = host(Prior(grid, axes, ((1.0, width * _side(plan.features, shape)),)).apply(values))[0]
+    values = xp.sum(values / xp.where(size == 0, xp.ones_like(size), size), axis=0)
+    widths = [width * _side(plan.features, shape) if axis in axes else 0 for axis in range(len(grid))]
+    smooth = gaussian_filter(host(values).reshape(grid), widths, mode="constant", truncate=FAR).ravel()
     differing = host(plan.search.differing(plan.explicand, plan.baseline))  # type: ignore[attr-defined]
     return np.packbits(largest(np.where(differing > 0, smooth, -np.inf), share)).tobytes()

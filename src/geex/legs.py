@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from geex.arrays import Array, host, namespace
+from geex.arrays import Array, accelerated, host, namespace
 from geex.ask import Asker
 from geex.methods import Estimate
 from geex.outputs import scored
@@ -21,7 +21,7 @@ from geex.task import Task
 
 FIRST = 16
 GROWTH = 1.5
-KEPT = 64 * 2**20  # bytes of masks that are kept from one look at the answers to the next
+KEPT, KEPT_ACCELERATED = 64 * 2**20, 2**30  # bytes of masks that are kept from one look at the answers to the next
 LEG = 3  # a leg's place in the seed's streams, apart from those of baselines
 
 
@@ -67,7 +67,8 @@ def ask_in_legs(
     xp, stop = namespace(ends), task.stop
     span = _span(ends, part, targets, task)
     answers, own, number, before, seed = ends[:0, :], 0, 0, None, plan.seed
-    plan = plan if plan.masks.keep else replace(plan, masks=Masks(keep=KEPT))
+    if not plan.masks.keep:
+        plan = replace(plan, masks=Masks(keep=KEPT_ACCELERATED if accelerated(plan.explicand) else KEPT))
     while True:
         done = plan.earlier + own
         size = min(_size(task.method, plan, number, done), draws - done)

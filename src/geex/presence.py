@@ -18,7 +18,7 @@ from scipy.special import ndtri
 from geex.arrays import Array, Shape, Stream, like, namespace
 from geex.checks import is_number, positive
 from geex.errors import MethodError
-from geex.features import Features, grid_axes
+from geex.features import Features, Pixels, grid_axes
 from geex.methods import ByScore
 from geex.path import Dense
 from geex.search import Draws, Search
@@ -139,9 +139,12 @@ class PresenceMasks(Search):
         return like(bits, explicand)
 
     def on_elements(self, masks: Array, explicand: Array) -> Array:
-        """Masks over features (u, p) as masks over elements (u, *shape)."""
+        """Masks over features (u, p) as masks over elements (u, *shape), or such as go with them by broadcasting."""
         xp = namespace(explicand)
         shape = tuple(explicand.shape)
+        if isinstance(self.features, Pixels):
+            grid = xp.reshape(masks, (masks.shape[0], *self.features.shape(shape)))
+            return xp.expand_dims(grid, axis=1 + self.features.channels % len(shape))
         index = self.features.index(shape).ravel()
         if len(index) == masks.shape[1] and (index == np.arange(len(index))).all():
             return xp.reshape(masks, (masks.shape[0], *shape))
