@@ -11,7 +11,7 @@ from geex.errors import MethodError
 from geex.evidence import RATIOS, evidence
 from geex.fit import Fit
 from geex.knots import Knots
-from geex.leaveout import LeftOut
+from geex.leaveout import LeftOut, Residual
 from geex.posterior import Lift, posterior
 from geex.prior import Prior, priors
 from tests.games import banzhaf, glove, model_of, shapley
@@ -210,6 +210,10 @@ def test_intervals_cover_at_any_budget(draws, level):
     assert np.abs(np.append(covered, whole) / 400 - level).max() < noise
 
 
+def slopes_of(left):
+    return np.concatenate([slopes for _, slopes in left.slopes()])
+
+
 def test_the_unbiased_residual_equals_its_twin():
     """Leave one draw out, fit, and look at the residual of that one draw."""
     prior, ratio = Prior((4, 5), (0, 1), ((0.9, 1.3), (0.1, 0.0))), 0.3
@@ -218,13 +222,47 @@ def test_the_unbiased_residual_equals_its_twin():
         differences, lift = RNG.normal(size=(draws, 2)), Lift(reach, Knots((4, 5)))
         design = Design(contrasts, reach)
         fit = posterior(design, differences, lift, prior, ratio)
-        left = LeftOut(design, differences, fit, 1.0, np.ones(20), lambda rows: rows)
-        fast = fit.mean[:, None, :] + left.residuals.T[:, :, None] * left.slopes()
+        left = LeftOut(design, differences, fit, Residual(1.0, False, design.blocks, np.ones(20)), lambda rows: rows)
+        fast = fit.mean[:, None, :] + left.residuals.T[:, :, None] * slopes_of(left)
         for i in range(draws):
             others = np.arange(draws) != i
             without, _ = naive_posterior(contrasts[others] * reach, differences[others], reach, prior.dense(), ratio)
             residual = differences[i] - without @ contrasts[i]
             np.testing.assert_allclose(fast[:, i, :], without + residual[:, None] * contrasts[i], atol=1e-8)
+
+
+@pytest.mark.parametrize("draws", [7, 60])
+def test_the_unbiased_residual_on_knots_and_of_a_known_sum_equals_its_twin(draws):
+    """Contrasts less their mean over what differs, for fits that know their sum: without and with each draw."""
+    rng = np.random.default_rng(draws)
+    knots, reach, ratio, moment = Knots((7, 5), (0, 1), 2), rng.normal(size=35), 0.3, 0.7
+    reach[[3, 8]] = 0
+    there = reach != 0
+    prior = Prior(knots.shape, (0, 1), ((0.9, 1.3), (0.1, 0.0)))
+    contrasts, differences = rng.choice([-1.0, 1.0], (draws, 35)) * there, rng.normal(size=(draws, 2))
+    lowered, lift, totals = knots.down(contrasts * reach), Lift(reach, knots), np.array([1.0, -2.0])
+
+    def fit_of(some):
+        found = posterior(Design(lowered[some]), differences[some], lift, prior, ratio)
+        return found.summing_to(totals, np.ones(35))
+
+    fit = fit_of(np.arange(draws))
+    residual = Residual(moment, True, lambda: iter((contrasts[:4], contrasts[4:])), np.ones(35))
+    left = LeftOut(Design(lowered), differences, fit, residual, lambda rows: rows)
+    centred = (contrasts - contrasts.sum(1, keepdims=True) / there.sum()) * there
+    terms = []
+    for i in range(draws):
+        without = fit_of(np.arange(draws) != i).mean
+        missed = differences[i] - without @ contrasts[i]
+        terms.append(without + missed[:, None] * centred[i] / moment)
+    terms = np.stack(terms, axis=1)
+    fast = fit.mean[:, None, :] + left.residuals.T[:, :, None] * slopes_of(left)
+    np.testing.assert_allclose(fast, terms, atol=1e-8)
+    np.testing.assert_allclose(fit.mean + left.shift(), terms.mean(axis=1), atol=1e-8)
+    np.testing.assert_allclose(terms.sum(axis=2), np.broadcast_to(totals[:, None], (2, draws)), atol=1e-8)
+    rows = rng.integers(0, 2, (3, 35)).astype(float)
+    np.testing.assert_allclose(left.shift(rows), (terms.mean(axis=1) - fit.mean) @ rows.T, atol=1e-8)
+    np.testing.assert_allclose(left.stderr(rows), (terms @ rows.T).std(axis=1, ddof=1) / draws**0.5, atol=1e-8)
 
 
 @pytest.mark.parametrize("draws", [7, 40])
@@ -236,11 +274,11 @@ def test_the_jackknife_on_knots_equals_its_twin(draws):
     lowered, differences = knots.down(rng.normal(size=(draws, 35)) * reach), rng.normal(size=(draws, 2))
     lift = Lift(reach, knots)
     fit = posterior(Design(lowered), differences, lift, prior, ratio)
-    left = LeftOut(Design(lowered), differences, fit, None, np.ones(35), lambda rows: rows)
+    left = LeftOut(Design(lowered), differences, fit, None, lambda rows: rows)
     others = [np.arange(draws) != i for i in range(draws)]
     refits = [posterior(Design(lowered[some]), differences[some], lift, prior, ratio).mean for some in others]
     terms = draws * (fit.mean[:, None, :] - np.stack(refits, axis=1))
-    np.testing.assert_allclose(left.residuals.T[:, :, None] * left.slopes(), terms, atol=1e-8)
+    np.testing.assert_allclose(left.residuals.T[:, :, None] * slopes_of(left), terms, atol=1e-8)
     np.testing.assert_allclose(left.stderr(), terms.std(axis=1, ddof=1) / draws**0.5, atol=1e-8)
     rows = rng.normal(size=(3, 35))
     np.testing.assert_allclose(left.stderr(rows), (terms @ rows.T).std(axis=1, ddof=1) / draws**0.5, atol=1e-8)

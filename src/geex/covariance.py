@@ -48,6 +48,13 @@ class ByDraws:
         """That of U Cov u Uᵀ / s² (p,), in the library and type of `model`."""
         return like(self.prior.diagonal(knots), model) - _squares(self.root, knots, model)
 
+    def freedom(self) -> float:
+        """Of the sum of squared residuals of draws left out, whose correlations are those of A⁻¹."""
+        xp = namespace(self.lower)
+        root = solved(self.lower, identity(self.lower.shape[0], self.lower))
+        root = root / xp.sqrt(xp.sum(root**2, axis=0))
+        return float(root.shape[0] ** 2 / xp.sum((root.T @ root) ** 2))
+
     def influence(self, design: Design) -> Array:
         """∂û/∂d (n, q)."""
         return solved(namespace(self.root).astype(self.lower, self.root.dtype, copy=False), self.root, transposed=True)
@@ -85,9 +92,13 @@ class ByFeatures:
         factor = xp.linalg.cholesky(self.dense + TINY * size * identity(self.dense.shape[0], self.dense)).T
         return _squares(factor, knots, model)
 
+    def freedom(self) -> float:
+        """Nothing that is not known: there are more draws than features."""
+        return 1.0
+
     def influence(self, design: Design) -> Array:
-        """∂û/∂d (n, q), in the type of the contrasts: errors are made of it, and no values."""
-        return design.explained(self.dense / self.ratio, design.contrasts.dtype)
+        """∂û/∂d (n, q), in float64: where draws are hardly more than features, what is large in it cancels."""
+        return design.explained(self.dense / self.ratio)
 
 
 Covariance = ByDraws | ByFeatures

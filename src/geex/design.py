@@ -3,9 +3,9 @@
 d = Φ u + noise,   Φ = contrasts ∘ units
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from geex.arrays import Array, gram, namespace
 
@@ -32,6 +32,11 @@ class Design:
         contrasts = self.contrasts if which is None else xp.take(self.contrasts, which, axis=0)
         return contrasts if self.units is None else xp.astype(contrasts, xp.float64) * self.units
 
+    def blocks(self, draws: int = ROWS) -> Iterator[Array]:
+        """Contrasts, some draws at a time."""
+        for first in range(0, self.contrasts.shape[0], draws):
+            yield self.contrasts[first : first + draws, :]
+
     def gram(self) -> Array:
         """Φᵀ Φ."""
         product = namespace(self.contrasts).astype(self._product, namespace(self.contrasts).float64)
@@ -46,18 +51,13 @@ class Design:
         """Φᵀ d (q, k)."""
         xp = namespace(self.contrasts)
         product = sum(
-            xp.astype(self.contrasts[start : start + ROWS, :], xp.float64).T @ differences[start : start + ROWS, :]
-            for start in range(0, differences.shape[0], ROWS)
+            xp.astype(block, xp.float64).T @ differences[number * ROWS : (number + 1) * ROWS, :]
+            for number, block in enumerate(self.blocks())
         )
         return product if self.units is None else product * self.units[:, None]
 
-    def explained(self, coefficients: Array, dtype: Any = None) -> Array:
-        """Φ u (n, k) for coefficients u (q, k), in `dtype` (default: theirs)."""
+    def explained(self, coefficients: Array) -> Array:
+        """Φ u (n, k) for coefficients u (q, k), in their type."""
         xp = namespace(self.contrasts)
-        dtype = coefficients.dtype if dtype is None else dtype
-        steps = xp.astype(coefficients if self.units is None else coefficients * self.units[:, None], dtype)
-        parts = [
-            xp.astype(self.contrasts[start : start + ROWS, :], dtype, copy=False) @ steps
-            for start in range(0, self.contrasts.shape[0], ROWS)
-        ]
-        return xp.concat(parts, axis=0)
+        steps = coefficients if self.units is None else coefficients * self.units[:, None]
+        return xp.concat([xp.astype(block, steps.dtype, copy=False) @ steps for block in self.blocks()], axis=0)

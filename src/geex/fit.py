@@ -1,14 +1,16 @@
 """What regression found, as values of features: fits of outputs that chose the same prior, and all of them together."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from geex.arrays import Array, like, namespace
 from geex.design import Design
-from geex.leaveout import LeftOut
+from geex.leaveout import LeftOut, Residual
 from geex.plan import Plan
 from geex.posterior import Posterior
 from geex.presence import PresenceMasks
@@ -41,7 +43,7 @@ class Fit:
     @property
     def centre(self) -> Array:
         """What intervals are around: the unbiased values, or else the values."""
-        return self.values if self.left.jackknife else self.values + self.left.shift(self._lowered)
+        return self.values if self.left.residual is None else self.values + self.left.shift(self._lowered)
 
     @property
     def freedom(self) -> float:
@@ -50,14 +52,14 @@ class Fit:
     @property
     def note(self) -> str:
         """What is to be said of the errors."""
-        if not self.left.jackknife:
+        if self.left.residual is not None:
             return UNBIASED
         return PLAIN if self.rivals is None else f"{PLAIN} {OPEN}"
 
     @property
     def stderr(self) -> Array:
         xp = namespace(self.posterior.mean)
-        if not self.left.jackknife:
+        if self.left.residual is not None:
             return self.left.stderr(self._lowered)
         still_open = self._open()  # before the others, which stay in memory
         if self.rows is not None:
@@ -101,14 +103,39 @@ class Fit:
         return on_features(self.plan, rows)
 
 
-def fitted(posterior: Posterior, plan: Plan, design: Design, differences: Array, rivals: Rivals | None = None) -> Fit:
-    """A fit with the errors that can be had: around unbiased values where contrasts are independent over features."""
-    xp, lift = namespace(differences), posterior.lift
-    smoothed = lift.knots.spacing > 1 or posterior.direction is not None
-    moment = None if smoothed else _moment(plan.search)
-    steps = xp.ones_like(lift.reach) if isinstance(plan.search, PresenceMasks) else lift.reach
-    left = LeftOut(design, differences, posterior, moment, steps, partial(on_features, plan))
+def fitted(
+    posterior: Posterior,
+    plan: Plan,
+    design: Design,
+    differences: Array,
+    rivals: Rivals | None = None,
+    thinned: bool = False,
+) -> Fit:
+    """A fit with the errors that can be had: around unbiased values where it is known how contrasts go together.
+
+    thinned: whether the fit is on some of the draws alone.
+    """
+    residual = None if thinned else _residual(posterior, plan, design)
+    left = LeftOut(design, differences, posterior, residual, partial(on_features, plan))
     return Fit(posterior, plan, left, rivals)
+
+
+def _residual(posterior: Posterior, plan: Plan, design: Design) -> Residual | None:
+    xp, lift, search = namespace(design.contrasts), posterior.lift, plan.search
+    complete = posterior.direction is not None
+    moment = _moment(search, prod(lift.reach.shape), complete)
+    if moment is None:
+        return None
+    steps = xp.ones_like(lift.reach) if isinstance(search, PresenceMasks) else lift.reach
+    contrasts = design.blocks if lift.knots.spacing == 1 else partial(_made_again, plan, design.contrasts.shape[0])
+    return Residual(moment, complete, contrasts, steps)
+
+
+def _made_again(plan: Plan, draws: int) -> Iterator[Array]:
+    """Contrasts over coefficients, chunk by chunk: a design on knots does not keep them."""
+    for chunk in plan.chunks(draws):
+        search: Any = chunk.plan.search
+        yield search.contrasts(chunk.draws, plan.explicand, plan.baseline)
 
 
 def on_features(plan: Plan, rows: Array) -> Array:
@@ -118,12 +145,15 @@ def on_features(plan: Plan, rows: Array) -> Array:
     return plan.features.total(namespace(rows).reshape(rows, (rows.shape[0], *plan.explicand.shape)))
 
 
-def _moment(search: Any) -> float | None:
-    """The variance of a contrast's entries where these are independent of each other, and draws too; else None."""
+def _moment(search: Any, coefficients: int, complete: bool) -> float | None:
+    """What the residual is divided by, where contrasts are independent over features or those of Shapley values; else
+    None."""
+    if isinstance(search, PresenceMasks) and search.by_size:
+        return 2 / sum(1 / size for size in range(1, max(2, coefficients))) if complete else None
     if isinstance(search, PresenceMasks):
-        dependent = search.widths or search.by_size or search.within is not None
+        dependent = search.widths or search.within is not None or complete
         return None if dependent else 1.0
-    dependent = search.smooth is not None or search.shared is not None or search.block > 1
+    dependent = search.smooth is not None or search.shared is not None or search.block > 1 or complete
     return None if dependent else float(search.sigma) ** 2
 
 

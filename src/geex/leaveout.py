@@ -7,48 +7,62 @@
 the value that is estimated for its mean. The fit takes away most of a term's variance, and what it smooths away comes
 back with the residual: the terms' own spread is an honest error, for sharp features and few queries too.
 
-Where entries of e go together there is no such residual, and the terms are the jackknife's, whose spread is the error
-of the fit as it is:
+The masks of Shapley values have E[e_j e_k] = b for all j ≠ k. Where the sum of ξ is known, e_i less its mean does the
+same, with m = 1 − b = 2 / (1 + 1/2 + … + 1/(p − 1)).
+
+Where entries of e go together otherwise there is no such residual, and the terms are the jackknife's, whose spread is
+the error of the fit as it is:
 
     t_i = n (ξ̂ − ξ̂₋ᵢ) = n W_i r_i
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from geex.arrays import Array, namespace
-from geex.design import ROWS, Design
+from geex.design import Design
 from geex.posterior import Posterior
 
 BLOCK, STEP = 64, 512  # draws at a time, where their terms are of all features and on knots
 LEAST = 1e-12
+ENOUGH = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Residual:
+    """What makes the residual unbiased.
+
+    moment: m. centred: whether contrasts are taken less their mean.
+    contrasts: e of all draws over coefficients, (u, p) at a time, made anew with every call.
+    steps (p,): what a unit of contrast is in units of ξ, 1 for masks and x − x̊ for noise.
+    """
+
+    moment: float
+    centred: bool
+    contrasts: Callable[[], Iterator[Array]]
+    steps: Array
 
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
     """Terms t_i = s_i r_i of a fit: slopes s, and residuals r of draws that the fit has not seen.
 
-    moment: m, where the entries of contrasts are independent of each other; None: the jackknife.
-    steps (p,): what a unit of contrast is in units of ξ, 1 for masks and x − x̊ for noise.
+    residual: what goes on top of the fit; None: nothing, the terms are the jackknife's.
     features: makes values of features of those of coefficients, (r, q) to (r, p).
     """
 
     design: Design
     differences: Array
     fit: Posterior
-    moment: float | None
-    steps: Array
+    residual: Residual | None
     features: Callable[[Array], Array]
 
-    @property
-    def jackknife(self) -> bool:
-        return self.moment is None
-
-    @property
+    @cached_property
     def freedom(self) -> float:
-        """n − 1 less what the fit has used up."""
-        return max(1.0, len(self.differences) - 1 - float(namespace(self.used).sum(self.used)))
+        """n − 1 less what the fit has used up; where that is nearly all, what its residuals have of their own."""
+        left = len(self.differences) - 1 - float(namespace(self.used).sum(self.used))
+        return left if left >= ENOUGH else max(1.0, left, self.fit.covariance.freedom())
 
     def shift(self, rows: Array | None = None) -> Array:
         """1/n Σ_i t_i (k, p), or of sums over rows (r, p) of coefficients (k, r)."""
@@ -78,34 +92,48 @@ class LeftOut:
         left = self.differences - self.design.explained(self.fit.coefficients.T)
         return left / namespace(left).clip(1 - self.used, LEAST)[:, None]
 
-    def slopes(self, first: int = 0, stop: int | None = None) -> Array:
-        """s of every feature (n, p), or of some of the draws."""
-        xp, lift = namespace(self.differences), self.fit.lift
-        influence = self._conditioned[first:stop, :]
-        own = lift.knots.up(influence) * xp.astype(lift.reach, influence.dtype)
-        if self.moment is None:
-            return self.features(self.differences.shape[0] * own)
-        contrasts = xp.astype(self.design.contrasts[first:stop, :], influence.dtype, copy=False)
-        return self.features(contrasts * xp.astype(self.steps / self.moment, influence.dtype) - own)
+    def slopes(self) -> Iterator[tuple[int, Array]]:
+        """s of every feature (u, p), of some draws after the other, and the number of the first of them."""
+        xp, lift, influence, first = namespace(self.differences), self.fit.lift, self._influence, 0
+        for contrasts in self._blocks():
+            weights = influence[first : first + contrasts.shape[0], :]
+            own = lift.knots.up(weights) * xp.astype(lift.reach, weights.dtype)
+            if self.residual is None:
+                made = self.differences.shape[0] * own
+            else:
+                contrasts = self._centred(xp.astype(contrasts, weights.dtype, copy=False))
+                made = contrasts * xp.astype(self.residual.steps / self.residual.moment, weights.dtype) - own
+            yield first, self.features(made)
+            first += contrasts.shape[0]
+
+    def _blocks(self) -> Iterator[Array]:
+        """Contrasts of all draws, some at a time; those of the design where they are not looked at."""
+        if self.residual is not None:
+            return self.residual.contrasts()
+        return self.design.blocks() if self.fit.lift.knots.spacing == 1 else self.design.blocks(BLOCK)
+
+    def _centred(self, rows: Array) -> Array:
+        """Rows (r, p) less their means over the coefficients that there are, where that is called for."""
+        if self.residual is None or not self.residual.centred:
+            return rows
+        xp = namespace(rows)
+        there = xp.astype(self.fit.lift.reach != 0, rows.dtype)
+        return (rows - (rows @ there)[:, None] / xp.sum(there)) * there
 
     def _slopes_of(self, rows: Array) -> Array:
         """s of sums over rows (r, p) of coefficients: (n, r)."""
-        xp, influence = namespace(rows), self._conditioned
+        xp, influence = namespace(rows), self._influence
         own = influence @ xp.astype(self.fit.lift.down(rows), influence.dtype).T
-        if self.moment is None:
+        if self.residual is None:
             return self.differences.shape[0] * own
-        contrasts = xp.astype(self.design.contrasts, influence.dtype, copy=False)
-        return contrasts @ xp.astype(rows * self.steps / self.moment, influence.dtype).T - own
+        weights = xp.astype(self._centred(rows * self.residual.steps / self.residual.moment), influence.dtype).T
+        parts = [xp.astype(contrasts, influence.dtype, copy=False) @ weights for contrasts in self._blocks()]
+        return xp.concat(parts, axis=0) - own
 
     @cached_property
     def _influence(self) -> Array:
-        """W on knots (n, q), before conditioning on a sum."""
-        return self.fit.covariance.influence(self.design)
-
-    @cached_property
-    def _conditioned(self) -> Array:
         """W on knots (n, q), of a fit whose sum is known where that was conditioned on."""
-        influence, direction = self._influence, self.fit.direction
+        influence, direction = self.fit.covariance.influence(self.design), self.fit.direction
         if direction is None:
             return influence
         xp = namespace(influence)
@@ -116,11 +144,7 @@ class LeftOut:
     @cached_property
     def _every(self) -> tuple[Array, Array]:
         """`_moments` of every feature, some draws at a time."""
-        step = ROWS if self.fit.lift.knots.spacing == 1 else BLOCK
-        parts = [
-            self._summed(self.slopes(first, first + step), first, first + step)
-            for first in range(0, self.differences.shape[0], step)
-        ]
+        parts = [self._summed(slopes, first, first + slopes.shape[0]) for first, slopes in self.slopes()]
         return sum(mean for mean, _ in parts), sum(square for _, square in parts)
 
     def _moments(self, rows: Array | None) -> tuple[Array, Array]:
@@ -131,7 +155,8 @@ class LeftOut:
         """What some draws add to the means of t and t². Residuals of any size are brought near 1: slopes are narrow."""
         xp = namespace(slopes)
         n, residuals = self.differences.shape[0], self.residuals
-        size = xp.max(xp.abs(residuals)) + (xp.max(xp.abs(residuals)) == 0)
+        size = xp.max(xp.abs(residuals), axis=0)
+        size = xp.where(size == 0, xp.ones_like(size), size)
         own = xp.astype(residuals[first:stop, :] / size, slopes.dtype)
         mean, square = own.T @ slopes / n, (own**2).T @ slopes**2 / n
-        return xp.astype(mean, xp.float64) * size, xp.astype(square, xp.float64) * size**2
+        return xp.astype(mean, xp.float64) * size[:, None], xp.astype(square, xp.float64) * size[:, None] ** 2

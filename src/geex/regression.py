@@ -79,8 +79,10 @@ class Regression:
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fits:
         lifts = lifts_of(plan)
         designs, differences = gathered(answered, lifts, targets, score)
-        if self.most is not None and self.most < differences.shape[0]:
-            which = evenly(differences, self.most)
+        most = self.most or differences.shape[0]
+        thinned = most < differences.shape[0]
+        if thinned:
+            which = evenly(differences, most)
             designs = [design.of(which) for design in designs]
             differences = namespace(differences).take(differences, which, axis=0)
         choices = chosen_priors(designs, lifts, differences, _axes(plan), self.choice)
@@ -95,7 +97,7 @@ class Regression:
             if self.complete:
                 spans = [outputs[0, targets[place]] - outputs[1, targets[place]] for place in which]
                 found = found.summing_to(namespace(outputs).stack(spans), namespace(outputs).ones_like(lift.reach))
-            fits.append((which, fitted(found, plan, design, own, rivals)))
+            fits.append((which, fitted(found, plan, design, own, rivals, thinned)))
         return Fits(fits)
 
     def regions(
