@@ -58,7 +58,7 @@ LAYERS = [
     ["covariance"],
     ["posterior"],
     ["leaveout", "choice"],
-    ["rivals"],
+    ["rivals", "refit"],
     ["fit"],
     ["regression"],
     ["shapley", "guided"],

@@ -18,6 +18,7 @@ from geex.threads import one_thread
 
 NATS = 2.0
 RIVALS = 4
+ALONE = 1024
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,20 @@ class Chosen:
     best: Choice
     rivals: tuple[Choice, ...]
 
+    def beside(self, choice: Choice) -> "Chosen":
+        """The rivals of a choice; a sharper one than the best has none that would not be far too smooth."""
+        return self if choice == self.best else Chosen(choice, (choice,) * RIVALS)
+
 
 @one_thread()
 def chosen_priors(
     designs: list[Design], lifts: list[Lift], differences: Array, axes: tuple[int, ...], draws: int
 ) -> list[Chosen]:
-    """The choice for every output, on draws from all of the run."""
+    """The choice for every output, on draws from all of the run: on `draws` of them, or, where features have no
+    neighbours and there are few candidates, on twice as many as there are coefficients."""
     k = differences.shape[1]
-    which = evenly(differences, draws)
+    alone = 0 if axes else min(ALONE, 2 * designs[0].contrasts.shape[1])
+    which = evenly(differences, max(draws, alone))
     some = host(namespace(differences).take(differences, which, axis=0))
     kinds, candidates, tables = [], [], []
     for number, (design, lift) in enumerate(zip(designs, lifts, strict=True)):

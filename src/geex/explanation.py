@@ -102,7 +102,9 @@ class Explanation:
         known = f"the top tenth of features to ±{tolerance:.0%} of f(x) − f(x̊)"
         if wanted <= self.queries:
             return f"{f'About {wanted:,}' if wanted >= FEW else f'Fewer than {FEW}'} were needed to know {known}."
-        return f"To know {known}, ask {f'about {wanted:,}' if wanted <= MANY else f'more than {MANY:,}'}."
+        asked = f"To know {known}, ask {f'about {wanted:,}' if wanted <= MANY else f'more than {MANY:,}'}"
+        led = "led elsewhere" in self.estimand
+        return f"{asked}, or more: what is asked follows the answers." if led else f"{asked}."
 
     @property
     def unsteady(self) -> bool:

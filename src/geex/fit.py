@@ -17,7 +17,8 @@ from geex.presence import PresenceMasks
 from geex.rivals import Rivals
 
 PLAIN = "Standard errors are those of the posterior or of leaving out draws, whichever is larger."
-OPEN = "They take in what the choice of the prior leaves open, but not that other answers would have led elsewhere."
+OPEN = "They take in what the choice of the prior leaves open."
+LED = "They do not know that other answers would have led elsewhere."
 UNBIASED = "Intervals are around unbiased values, and hold whatever was smoothed away."
 
 
@@ -54,7 +55,8 @@ class Fit:
         """What is to be said of the errors."""
         if self.left.residual is not None:
             return UNBIASED
-        return PLAIN if self.rivals is None else f"{PLAIN} {OPEN}"
+        told = {PLAIN: True, OPEN: self.rivals is not None and self.rivals.few, LED: self.plan.before is not None}
+        return " ".join(sentence for sentence, true in told.items() if true)
 
     @property
     def stderr(self) -> Array:

@@ -53,6 +53,14 @@ class Posterior:
         """ξ̂ (k, p)."""
         return self.lift.up(self.coefficients)
 
+    def of(self, outputs: list[int]) -> "Posterior":
+        """That of some outputs."""
+        xp = namespace(self.coefficients)
+        which = like(outputs, self.coefficients, xp.int64)
+        return replace(
+            self, coefficients=xp.take(self.coefficients, which, axis=0), scale=xp.take(self.scale, which, axis=0)
+        )
+
     def variance(self) -> Array:
         """Var ξ / s² of every feature (p,)."""
         variance = self.covariance.diagonal(self.lift.knots, self.lift.reach)

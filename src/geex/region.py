@@ -18,8 +18,10 @@ from geex.errors import InputError
 @dataclass(frozen=True, eq=False)
 class Region:
     """The sum of some features' values, its standard error and interval, and its share of f(x) − f(x̊), NaN where that
-    is 0.
+    is 0. It is a share of the whole only where values add up.
 
+    centre: what the interval is around. A regression's values are smoothed, and the middle of the interval is not: the
+        value may lie outside.
     joint: whether error and interval are those of the sum. If not, they are the widest that they can be, out of the
         features' own errors: the answers are gone.
     """
@@ -29,6 +31,7 @@ class Region:
     low: Array | float
     high: Array | float
     share: Array | float
+    centre: Array | float
     joint: bool = True
 
 
@@ -61,8 +64,8 @@ def summed(found: tuple[Array, Array, Array], width: float, change: Any, several
     """The region of a sum, what its interval is around and its error, (k, 1) each. width: of the interval's half, in
     standard errors; change: f(x) − f(x̊)."""
     values, centre, errors = found
-    ends = [values, errors, centre - width * errors, centre + width * errors]
-    value, stderr, low, high = (end[:, 0] if several else float(end[0, 0]) for end in ends)
+    ends = [values, errors, centre - width * errors, centre + width * errors, centre]
+    value, stderr, low, high, middle = (end[:, 0] if several else float(end[0, 0]) for end in ends)
     with np.errstate(all="ignore"):
         share = np.where(change == 0, np.nan, np.divide(host(value), change))
-    return Region(value, stderr, low, high, like(share, value) if several else float(share), joint)
+    return Region(value, stderr, low, high, like(share, value) if several else float(share), middle, joint)

@@ -22,8 +22,9 @@ from geex.knots import knots_for
 from geex.methods import Method
 from geex.outputs import Score, scored
 from geex.plan import Plan
-from geex.posterior import Lift, posterior
+from geex.posterior import Lift
 from geex.presence import Presence, PresenceMasks
+from geex.refit import fits
 from geex.rivals import Rivals
 from geex.score import Answered, contrast
 from geex.search import Gaussian, Noise, Search
@@ -87,18 +88,17 @@ class Regression:
             differences = namespace(differences).take(differences, which, axis=0)
         choices = chosen_priors(designs, lifts, differences, _axes(plan), self.choice)
         outputs = scored(ends, score)
-        fits = []
-        for choice in dict.fromkeys(one.best for one in choices):
-            which = [place for place, one in enumerate(choices) if one.best == choice]
-            own = namespace(outputs).stack([differences[:, place] for place in which], axis=1)
-            design, lift = designs[choice.lift], lifts[choice.lift]
-            found = posterior(design, own, lift, choice.prior, choice.ratio)
-            rivals = None if self.complete else Rivals(designs, lifts, own, [choices[place] for place in which])
+        xp, found_fits = namespace(outputs), []
+        for places, choice, found in fits(designs, lifts, differences, [one.best for one in choices]):
+            own = xp.stack([differences[:, place] for place in places], axis=1)
+            rivals = None
             if self.complete:
-                spans = [outputs[0, targets[place]] - outputs[1, targets[place]] for place in which]
-                found = found.summing_to(namespace(outputs).stack(spans), namespace(outputs).ones_like(lift.reach))
-            fits.append((which, fitted(found, plan, design, own, rivals, thinned)))
-        return Fits(fits)
+                spans = [outputs[0, targets[place]] - outputs[1, targets[place]] for place in places]
+                found = found.summing_to(xp.stack(spans), xp.ones_like(found.lift.reach))
+            else:
+                rivals = Rivals(designs, lifts, own, [choices[place].beside(choice) for place in places])
+            found_fits.append((places, fitted(found, plan, designs[choice.lift], own, rivals, thinned)))
+        return Fits(found_fits)
 
     def regions(
         self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array

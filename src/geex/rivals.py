@@ -14,7 +14,7 @@ from geex.choice import RIVALS, Choice, Chosen
 from geex.design import Design
 from geex.posterior import Lift, posterior
 
-MOST = 16  # outputs at a time: every one has rivals of its own
+MOST = 16  # outputs: every one has rivals of its own, and each of them costs a fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +26,15 @@ class Rivals:
     differences: Array
     chosen: list[Chosen]
 
+    @property
+    def few(self) -> bool:
+        """Whether there are few enough outputs to have rivals."""
+        return len(self.chosen) <= MOST
+
     @cached_property
     def values(self) -> list[Array]:
         """ξ̂ (k, p) of one rival of every output after the other."""
-        if len(self.chosen) > MOST:
+        if not self.few:
             return []
         xp = namespace(self.differences)
         wanted: dict[Choice, list[int]] = {}

@@ -1,0 +1,126 @@
+"""Errors of regression where they are hard to get: few features of many that matter, photos, smooth models, float32."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import geex
+from tests.helpers import explained
+
+
+def sigmoid(z):
+    return 1 / (1 + np.exp(-z))
+
+
+def six(z):
+    """Six features of many decide."""
+    return sigmoid(2 * (z[:, :6].sum(1) - 3))
+
+
+def within(count, of, level=0.95):
+    """Whether `count` of `of` independent intervals is what the level says (z = 4)."""
+    return abs(count / of - level) < 4 * np.sqrt(level * (1 - level) / of)
+
+
+def test_shapley_intervals_where_few_features_of_many_matter():
+    true, runs = (sigmoid(6) - sigmoid(-6)) / 6, 60
+    singly = together = 0
+    for seed in range(runs):
+        found = explained(six, np.ones(60), geex.Shapley(), 500, seed=seed)
+        assert found.gap == pytest.approx(0, abs=1e-9)
+        low, high = found.interval()
+        singly += int(((low <= true) & (true <= high))[0])
+        region = found.region(np.arange(60) < 6)
+        together += region.low <= 6 * true <= region.high
+        assert region.centre == pytest.approx((region.low + region.high) / 2)
+    assert within(singly, runs)
+    assert within(together, runs)
+
+
+def test_intervals_of_pixels_on_knots():
+    """More than 112² pixels are carried by knots, and the model has a value for every pixel of its own."""
+    shape = (120, 110)
+    slope = np.zeros(shape)
+    slope[40:60, 30:60] = np.random.default_rng(0).normal(1, 1, (20, 30)) / 600
+    box, runs, pixels = slope != 0, 8, []
+    together = 0
+    for seed in range(runs):
+        found = explained(lambda z: (z * slope).sum((1, 2)), np.ones(shape), geex.Regression(), 300, seed=seed)
+        low, high = found.interval()
+        pixels.append(((low <= slope) & (slope <= high))[box].mean())
+        region = found.region(box)
+        together += region.low <= slope.sum() <= region.high
+    assert 0.92 < np.mean(pixels) < 0.98
+    assert within(together, runs)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("method", [geex.Regression(), geex.Shapley()], ids=lambda method: type(method).__name__)
+def test_linear_models_of_many_features_are_recovered(method, kind):
+    """More features than draws that the prior is chosen by, and little more than twice as many draws as features."""
+    rng = np.random.default_rng(1)
+    slope, x = rng.normal(size=300), rng.normal(size=300).astype(kind)
+    found = explained(lambda z: z.astype(float) @ slope, x, method, 1300)
+    np.testing.assert_allclose(found.values, slope * x, atol=1e-6 * np.abs(slope * x).max())
+    assert found.stderr.max() < 1e-6
+
+
+@pytest.mark.parametrize(("shape", "queries", "seed"), [((490,), 1000, 0), ((8, 8), 133, 10), ((10, 10), 207, 3)])
+def test_errors_of_float32_are_those_of_float64(shape, queries, seed):
+    """About as many draws as features: the fit all but goes through them."""
+    rng = np.random.default_rng(seed)
+    x, slope = rng.random(shape) + 0.1, rng.normal(size=shape)
+
+    def model(z):
+        flat = z.reshape(len(z), -1).astype(float)
+        return np.tanh(flat @ slope.ravel() / 5) + 0.3 * flat[:, 0] * flat[:, 1]
+
+    wide, narrow = (
+        geex.explain(model, x.astype(kind), queries=queries, seed=seed, progress=False)
+        for kind in (np.float64, np.float32)
+    )
+    assert narrow.stderr.max() < 3 * wide.stderr.max()
+    assert narrow.gap_stderr < 3 * wide.gap_stderr + 1e-9
+
+
+def test_values_of_wide_tables_do_not_hang_on_the_seed():
+    """As many draws as features: a noise that was chosen on a quarter of them would now and then be far too small."""
+    rng = np.random.default_rng(0)
+    x, slope = rng.random(490) + 0.1, rng.normal(size=490) / 5
+    found = [explained(lambda z: np.tanh(z @ slope), x, geex.Shapley(), 1000, seed=seed) for seed in range(6)]
+    spread = np.std([one.values for one in found], axis=0, ddof=1).mean()
+    assert spread < 1.5 * np.mean([one.stderr.mean() for one in found])
+    assert max(one.stderr.mean() for one in found) < 2 * min(one.stderr.mean() for one in found)
+
+
+@pytest.mark.parametrize("method", [geex.Shapley(), geex.Regression(geex.GEEX())], ids=str)
+def test_the_error_of_a_small_output_beside_a_large_one(method):
+    slope = np.linspace(-1, 1, 12)
+
+    def model(z):
+        answers = np.tanh(z.astype(float) @ slope + z[:, 0] * z[:, 1])
+        return np.stack([answers, 1e-26 * answers], axis=1)
+
+    found = explained(model, np.ones(12, np.float32), method, 203, target="all")
+    np.testing.assert_allclose(found.stderr[1], 1e-26 * found.stderr[0], rtol=1e-3)
+
+
+def test_a_fit_that_goes_through_all_draws_has_errors_that_can_be_used():
+    """A smooth model with hardly any noise: what is left over is little, not of one degree of freedom."""
+    x = np.clip(np.random.default_rng(3).normal(0.6, 0.25, (28, 28)), 0, 1)
+    part = np.zeros((28, 28), bool)
+    part[10:16, 14:22] = True
+
+    def model(z):
+        chance = sigmoid(20 * (z[:, part].mean(1) - 0.35))
+        return np.stack([1 - chance, chance], axis=1)
+
+    widths = []
+    for queries in (100, 200, 300, 1000, 1500):
+        found = geex.explain(model, x, queries=queries, progress=False)
+        assert found.freedom > 5
+        region = found.region(part)
+        widths.append(region.high - region.low)
+    assert all(later < 2 * earlier for earlier, later in pairwise(widths))
+    assert widths[-1] < widths[0] / 4
