@@ -60,8 +60,8 @@ class Fit:
 
     @property
     def stderr(self) -> Array:
-        xp = namespace(self.posterior.mean)
-        if self.left.residual is not None:
+        xp, residual = namespace(self.posterior.mean), self.left.residual
+        if residual is not None and not residual.centred:
             return self.left.stderr(self._lowered)
         still_open = self._open()  # before the others, which stay in memory
         if self.rows is not None:

@@ -33,7 +33,7 @@ ENOUGH = 30
 class Residual:
     """What makes the residual unbiased.
 
-    moment: m. centred: whether contrasts are taken less their mean.
+    moment: m. centred: whether contrasts are taken less their mean, as those of Shapley values are.
     contrasts: e of all draws over coefficients, (u, p) at a time, made anew with every call.
     steps (p,): what a unit of contrast is in units of ξ, 1 for masks and x − x̊ for noise.
     """
