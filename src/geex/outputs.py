@@ -108,6 +108,12 @@ def settled(score: Score, ends: Array) -> Score:
     return "bounded_log_odds" if rounded else "sure_log_odds"
 
 
+def followed(score: Score) -> Score:
+    """What a curve follows where `score` is explained: it is normalised by f(x), for which log-odds have no meaning and
+    their chances do."""
+    return "answer" if score in (AUTO, "log_odds", "bounded_log_odds", "sure_log_odds") else score
+
+
 def scored(answers: Array, score: Score) -> Array:
     """What is explained of answers (n, k): (n, k')."""
     if score is None:

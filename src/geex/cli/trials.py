@@ -13,8 +13,7 @@ from geex.cli.told import rows
 from geex.errors import AnswerError, InputError
 from geex.evaluate import Curve, deletion, insertion
 from geex.explanation import Explanation
-from geex.outputs import SCORES
-from geex.report.page import followed
+from geex.outputs import SCORES, followed
 from geex.report.words import STOPPED, duration, number, signed
 from geex.scene import channel_axis
 
