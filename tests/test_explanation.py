@@ -96,6 +96,21 @@ def test_the_repr_has_the_names_that_were_given():
     assert "output 1 (size): f(x) 2" in repr(both)
 
 
+@pytest.mark.parametrize(
+    ("score", "told"),
+    [
+        (None, "f(x) 0.881 = "),
+        ("answer", "f(x) 0.881 = "),
+        ("log_odds", "f(x) 2.002 (log-odds, a chance of 88.1%) = f(x̊) 0 "),
+        ("softmax", "f(x) 0.6818 (probability) = "),
+        ("margin", "f(x) 0.762 (lead over the next output) = "),
+    ],
+)
+def test_the_repr_says_what_is_explained(score, told):
+    chances = lambda z: np.stack([0.5 + 0.127 * z.sum(1), 0.5 - 0.127 * z.sum(1)], axis=1)  # noqa: E731
+    assert told in repr(explained(chances, np.ones(3), geex.Shapley(), 20, score=score))
+
+
 def test_what_does_not_add_up_has_no_account():
     assert "gap" not in repr(explained(model, X, geex.RISE(cells=2), 100))
     assert "gap" not in repr(explained(model, X, geex.Random(), 100))

@@ -78,7 +78,8 @@ def explain(
     score: what of the answer is explained: "softmax" of logits, "log_odds" of probabilities, the "margin" to the
         next output, or a callable (n, k) -> (n, k). "answer": the answer as it comes. "log_odds" are of p kept
         1e-12 away from 0 and 1, "bounded_log_odds" 1e-3, "sure_log_odds" of p above 1e-3 and 1 − p above 1e-8. "auto":
-        the last where the answers are chances of classes, or bounded ones where these are rounded; else the answer.
+        the last where the answers are chances of classes, or bounded ones where these are rounded; else the answer,
+        as it is where only 0 and 1 are answered.
         None: "auto" for the default method of images, else the answer.
     method: None: what won the benchmark on that kind of input: `Guided()` for images, `Shapley()` for
         all that has no neighbours. `GEEX()` is the paper's method.

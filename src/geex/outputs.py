@@ -96,12 +96,13 @@ def check_score(score: Score) -> None:
 
 def settled(score: Score, ends: Array) -> Score:
     """The score that "auto" stands for, given the answers (n, k) for x and x̊: log-odds where these are chances of k
-    classes, bounded ones where they are rounded: some are 0, and none is near it."""
+    classes, bounded ones where they are rounded: some are 0, and none is near it. Where all are 0 or 1 a label is all
+    that is told, and its log-odds would say no more."""
     if score != AUTO:
         return score
     xp = namespace(ends)
     chances = ends.shape[1] > 1 and bool(xp.all(ends >= -ROUNDING)) and bool(xp.all(_adding_up(ends)))
-    if not chances:
+    if not chances or bool(xp.all((ends == 0) | (ends == 1))):
         return "answer"
     told = xp.where(ends > 0, ends, xp.ones_like(ends))
     rounded = not bool(xp.all(ends > 0)) and bool(xp.all(told > SUREST))
