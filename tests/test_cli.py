@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ import pytest
 
 import geex
 from geex.cli import again, main
+from geex.cli.trials import Trial
 
 pytest.importorskip("typer")
 image = pytest.importorskip("PIL.Image")
@@ -497,6 +499,12 @@ def test_methods_are_compared(here, capsys):
     refused(geex_(capsys, "compare", here.photo, "photo.png", "-m", "rsie"), "Did you mean rise?")
     low = geex_(capsys, "compare", f"{here.module}:cheerful", "photo.png", "-m", "geex", "-m", "rise", "-q", 60)
     assert "--score softmax" in low.out
+
+
+def test_a_gap_that_is_rounding_is_none():
+    exact = geex.explain(lambda z: z.sum(1), np.array([0.1, 0.2, 0.3]), queries=20, progress=False)
+    cells = [Trial("one", replace(exact, gap=gap, gap_stderr=1e-17), None, None).cells() for gap in (1e-15, 0.25)]
+    assert [row[3] for row in cells] == ["0", "+0.25 ± 1.0e−17"]
 
 
 def test_saved_explanations_are_evaluated(here, capsys):

@@ -1,6 +1,7 @@
 """An explanation is a record: it can be read, saved and loaded, and it does not change."""
 
 import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,6 +110,14 @@ def test_the_repr_has_the_names_that_were_given():
 def test_the_repr_says_what_is_explained(score, told):
     chances = lambda z: np.stack([0.5 + 0.127 * z.sum(1), 0.5 - 0.127 * z.sum(1)], axis=1)  # noqa: E731
     assert told in repr(explained(chances, np.ones(3), geex.Shapley(), 20, score=score))
+
+
+def test_a_gap_that_is_rounding_is_none():
+    rounded = explained(lambda z: z @ [0.1, 0.7, 0.3], np.array([0.1, 0.3, 0.7]), geex.Shapley(), 100)
+    assert repr(replace(rounded, gap=1e-15, gap_stderr=6.8e-17)).count("+ gap 0;") == 1
+    assert "+ gap 0;" in repr(replace(rounded, gap=-1e-15, gap_stderr=np.nan))
+    assert "gap 1e-15 ± 0.01;" in repr(replace(rounded, gap=1e-15, gap_stderr=0.01))
+    assert "gap 0.001 ± 6.8e-17;" in repr(replace(rounded, gap=1e-3, gap_stderr=6.8e-17))
 
 
 def test_what_does_not_add_up_has_no_account():

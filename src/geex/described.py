@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from geex.explanation import Explanation
 
 SHOWN = 5
+ROUGHLY = "a rough guess from two answers"
+ROUNDING = 1e-6  # of the larger of f(x) and f(x̊)
 SCORES = {
     "softmax": "probability",
     "log_odds": "log-odds",
@@ -48,7 +50,7 @@ def _doubts(explanation: "Explanation") -> list[str]:
     if not explanation.unsteady:
         return []
     size = float(np.max(host(explanation.noise)))
-    return [f"  The model answers x differently each time: its score has noise of about {size:.2g}."]
+    return [f"  The model answers x differently each time: its score has noise of some {size:.2g}, {ROUGHLY}."]
 
 
 def _headline(explanation: "Explanation") -> str:
@@ -68,6 +70,11 @@ def called(explanation: "Explanation", output: float) -> str:
     """What f(x) is, where it is not the answer as it comes."""
     what = quantity(explanation)
     return "" if what == "score" else f" ({what}{chance(what, output)})"
+
+
+def rounding(gap: float, error: float, output: float, base: float) -> bool:
+    """Whether a gap, and its error where it has one, is no more than rounding of f(x) and f(x̊)."""
+    return max(abs(gap), 0.0 if np.isnan(error) else error) < ROUNDING * max(abs(output), abs(base), 1e-300)
 
 
 def _feature(explanation: "Explanation", place: tuple[int, ...], shape: tuple[int, ...]) -> str:
@@ -91,7 +98,8 @@ def _accounts(explanation: "Explanation") -> list[str]:
         found = f"f(x) {output:.4g}{called(explanation, output)}"
         account = f"{found}, f(x̊) {base:.4g}"
         if explanation.adds_up:
-            account = f"{found} = f(x̊) {base:.4g} + Σ {values.sum():.4g} + gap {gap:.2g} ± {error:.2g}"
+            left = "0" if rounding(gap, error, output, base) else f"{gap:.2g} ± {error:.2g}"
+            account = f"{found} = f(x̊) {base:.4g} + Σ {values.sum():.4g} + gap {left}"
         accounts.append(f"{name}{account}; {top}")
     more = [f"  … and {len(targets) - SHOWN} more outputs"] if len(targets) > SHOWN else []
     return accounts + more

@@ -17,9 +17,10 @@ from geex.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """The sum of some features' values, its standard error and interval, and its share of f(x) − f(x̊), NaN where that
-    is 0.
+    """The sum of some features' values, its standard error and interval.
 
+    share: the sum over f(x) − f(x̊), NaN where that is 0. It is a share only where the values add up: those of a method
+        that does not say they do may sum to several times the difference.
     joint: whether error and interval are those of the sum. If not, they are the widest that they can be, out of the
         features' own errors: the answers are gone.
     """

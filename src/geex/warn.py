@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from geex.arrays import Array, host
+from geex.described import ROUGHLY
 from geex.errors import BatchOfOne, LittleToExplain, PartialRun, UnevenScales, UnsteadyModel
 from geex.explanation import Explanation
 from geex.task import Task
@@ -29,8 +30,9 @@ def stopped_early(journal: Path | None, queries: int, total: int) -> None:
 def unsteady_model(explanation: Explanation) -> None:
     if explanation.unsteady:
         warnings.warn(
-            f"the model answered x differently the second time: its scores have noise of about "
-            f"{np.max(host(explanation.noise)):.2g}. Is it in its evaluation mode, and is it one model that answers?",
+            f"the model answered x differently the second time: its scores have noise of some "
+            f"{np.max(host(explanation.noise)):.2g}, {ROUGHLY}. Is it in its evaluation mode, and is it one model "
+            "that answers?",
             UnsteadyModel,
             stacklevel=_frames_of_geex(),
         )

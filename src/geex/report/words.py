@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from geex.described import chance, quantity
+from geex.described import chance, quantity, rounding
 from geex.evaluate import Curve
 from geex.explanation import Explanation
 from geex.scene import Output, Scene
@@ -78,7 +78,7 @@ def _left(explanation: Explanation, output: Output) -> str:
 
 def _nothing(output: Output) -> bool:
     """Whether what is left over is rounding."""
-    return abs(output.gap) < 1e-6 * max(abs(output.output), abs(output.base_value), 1e-300)
+    return rounding(output.gap, output.gap_stderr, output.output, output.base_value)
 
 
 def sums(explanation: Explanation, output: Output) -> list[str]:
