@@ -42,7 +42,7 @@ from geex.pool import Runner
 from geex.record import Record, estimated, explained, stored
 from geex.stop import Stop
 from geex.task import Task, prepare
-from geex.warn import one_row
+from geex.warn import many_channels, one_row
 from geex.written import task_of
 
 
@@ -103,8 +103,7 @@ def explain(
     target = listed(target)
     names = _labels(labels, target, model)
     task = prepare(x, baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop, names)
-    if features is None:
-        one_row(task)
+    (one_row if features is None else many_channels)(task)
     return explain_tasks(engine(model, limits, run, journal, price), [task], Masks(keep=0))[0]
 
 
@@ -140,8 +139,7 @@ def explain_batch(
     names = _labels(labels, target, model)
     settings = (baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop, names)
     tasks = [prepare(x, *settings) for x in xs]
-    if features is None:
-        one_row(tasks[0])
+    (one_row if features is None else many_channels)(tasks[0])
     return explain_tasks(engine(model, limits, run, journal, price), tasks, Masks())
 
 

@@ -7,13 +7,16 @@ from pathlib import Path
 import numpy as np
 
 from geex.arrays import Array, host
+from geex.default import pixels_of
 from geex.described import ROUGHLY
-from geex.errors import BatchOfOne, LittleToExplain, PartialRun, UnevenScales, UnsteadyModel
+from geex.errors import BatchOfOne, LittleToExplain, ManyChannels, PartialRun, UnevenScales, UnsteadyModel
 from geex.explanation import Explanation
+from geex.features import Pixels
 from geex.task import Task
 
 LITTLE = 0.01
 UNEVEN = 1e4
+CHANNELS = 16
 
 
 def stopped_early(journal: Path | None, queries: int, total: int) -> None:
@@ -74,6 +77,22 @@ def one_row(task: Task) -> None:
             f"x has shape {shape}, and the model is asked batches of shape (n, 1, {shape[1]}): if the first axis of x "
             "is a batch, explain x[0]. If it is not, features=geex.Elements() says so.",
             BatchOfOne,
+            stacklevel=_frames_of_geex(),
+        )
+
+
+def many_channels(task: Task) -> None:
+    """A side of an image that was named as its channels: every row or column of pixels becomes one feature."""
+    shape, features = tuple(task.explicand.shape), task.features
+    if not isinstance(features, Pixels) or shape[features.channels] <= CHANNELS:
+        return
+    plain = len(shape) == 2 and CHANNELS < max(shape) <= 2 * min(shape)
+    if plain or isinstance(pixels_of(shape), Pixels):
+        warnings.warn(
+            f"{features!r} takes the {shape[features.channels]} entries along axis {features.channels} of x, of shape "
+            f"{shape}, for the channels of a pixel, and gives values of shape {features.shape(shape)}. If x is an "
+            f"image, say features=geex.{pixels_of(shape)!r}.",
+            ManyChannels,
             stacklevel=_frames_of_geex(),
         )
 
