@@ -88,10 +88,11 @@ def many_channels(task: Task) -> None:
         return
     plain = len(shape) == 2 and CHANNELS < max(shape) <= 2 * min(shape)
     if plain or isinstance(pixels_of(shape), Pixels):
+        right = "Elements()" if plain else repr(pixels_of(shape))
         warnings.warn(
             f"{features!r} takes the {shape[features.channels]} entries along axis {features.channels} of x, of shape "
             f"{shape}, for the channels of a pixel, and gives values of shape {features.shape(shape)}. If x is an "
-            f"image, say features=geex.{pixels_of(shape)!r}.",
+            f"image, say features=geex.{right}.",
             ManyChannels,
             stacklevel=_frames_of_geex(),
         )
