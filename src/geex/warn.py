@@ -55,15 +55,18 @@ def little_to_explain(output: Array, targets: list[int]) -> None:
 
 
 def uneven_scales(task: Task, baseline: Array) -> None:
-    """A row of a table and a method that had to choose one σ for all of its columns."""
+    """A row of a table and a method that had to choose one σ for all of its columns. A series has one unit."""
     if len(task.explicand.shape) != 1 or getattr(task.method, "sigma", 1.0) is not None:
+        return
+    if getattr(task.features, "line", False):
         return
     reach = np.abs(host(task.explicand - baseline))
     reach = reach[reach > 0]
     if reach.size and reach.max() > UNEVEN * reach.min():
         warnings.warn(
-            f"x differs from the baseline by {reach.min():.2g} in one column and by {reach.max():.2g} in another, and "
-            "one sigma cannot suit both; standardise the columns, or take method=geex.Shapley(), which needs none.",
+            f"x differs from the baseline by {reach.min():.2g} in one place and by {reach.max():.2g} in another, and "
+            "one sigma cannot suit both if these are columns of a table: standardise them, or take "
+            "method=geex.Shapley(), which needs none. For a series, features=geex.Elements(line=True) says what it is.",
             UnevenScales,
             stacklevel=_frames_of_geex(),
         )
