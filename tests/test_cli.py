@@ -549,6 +549,17 @@ def test_a_run_is_resumed_and_asks_only_what_is_missing(here, capsys):
     refused(geex_(capsys, "resume", "run.geex"), "geex explain … with --journal again")
 
 
+def test_a_run_is_resumed_quietly(here, capsys, monkeypatch):
+    bars, plain = [], geex.explain
+    monkeypatch.setattr(
+        geex, "explain", lambda *given, **named: bars.append(named["progress"]) or plain(*given, **named)
+    )
+    assert geex_(capsys, "explain", "--journal", "run.geex", here.photo, "photo.png", "-q", 61).code == 0
+    assert geex_(capsys, "resume", "run.geex", "--quiet").code == 0
+    assert geex_(capsys, "resume", "run.geex").code == 0
+    assert bars == [True, False, True]
+
+
 def test_a_journal_that_is_not_through_is_shown_as_such_with_the_names_of_its_command(here, capsys, monkeypatch):
     words = ["explain", f"{here.module}:fading", "rows.csv", "--drop", "kind", "--labels", "labels.txt", "-m", "geex"]
     failed = geex_(capsys, *words, "-q", 2001, "--batch", 20, "--journal", "run.geex")
