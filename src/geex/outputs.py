@@ -96,8 +96,8 @@ def check_score(score: Score) -> None:
 
 def settled(score: Score, ends: Array) -> Score:
     """The score that "auto" stands for, given the answers (n, k) for x and x̊: log-odds where these are chances of k
-    classes, bounded ones where they are rounded: some are 0, and none is near it. Where all are 0 or 1 a label is all
-    that is told, and its log-odds would say no more."""
+    classes, bounded ones where they are rounded: some are 0, and none is near it. Where all are 0 or 1 a label seems
+    to be all that is told, whose log-odds say no more."""
     if score != AUTO:
         return score
     xp = namespace(ends)
