@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ import pytest
 
 import geex
 from geex.cli import again, main
+from geex.cli.trials import Trial
 
 pytest.importorskip("typer")
 image = pytest.importorskip("PIL.Image")
@@ -499,6 +501,12 @@ def test_methods_are_compared(here, capsys):
     assert "--score softmax" in low.out
 
 
+def test_a_gap_that_is_rounding_is_none():
+    exact = geex.explain(lambda z: z.sum(1), np.array([0.1, 0.2, 0.3]), queries=20, progress=False)
+    cells = [Trial("one", replace(exact, gap=gap, gap_stderr=1e-17), None, None).cells() for gap in (1e-15, 0.25)]
+    assert [row[3] for row in cells] == ["0", "+0.25 ± 1.0e−17"]
+
+
 def test_saved_explanations_are_evaluated(here, capsys):
     assert geex_(capsys, "explain", here.photo, "photo.png", "-q", 300, "-o", "one.npz", "--baseline", 0.2).code == 0
     result = geex_(capsys, "evaluate", here.photo, "one.npz", "--json", "-o", "curves.png")
@@ -539,6 +547,17 @@ def test_a_run_is_resumed_and_asks_only_what_is_missing(here, capsys):
     refused(geex_(capsys, "resume", "none.geex"), "no such journal")
     (here.path / "run.geex.command.json").unlink()
     refused(geex_(capsys, "resume", "run.geex"), "geex explain … with --journal again")
+
+
+def test_a_run_is_resumed_quietly(here, capsys, monkeypatch):
+    bars, plain = [], geex.explain
+    monkeypatch.setattr(
+        geex, "explain", lambda *given, **named: bars.append(named["progress"]) or plain(*given, **named)
+    )
+    assert geex_(capsys, "explain", "--journal", "run.geex", here.photo, "photo.png", "-q", 61).code == 0
+    assert geex_(capsys, "resume", "run.geex", "--quiet").code == 0
+    assert geex_(capsys, "resume", "run.geex").code == 0
+    assert bars == [True, False, True]
 
 
 def test_a_journal_that_is_not_through_is_shown_as_such_with_the_names_of_its_command(here, capsys, monkeypatch):

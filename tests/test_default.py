@@ -61,6 +61,27 @@ def test_a_row_in_a_batch_of_one_is_warned_of():
     ask(np.ones((1, 30)), queries=60, features=geex.Elements())
 
 
+@pytest.mark.parametrize(
+    ("shape", "channels", "told"),
+    [
+        ((28, 28), 0, r"28 entries along axis 0.*values of shape \(28,\).*geex.Elements\(\)"),
+        ((24, 32, 3), 0, r"values of shape \(32, 3\).*features=geex.Pixels\(channels=-1\)"),
+        ((3, 24, 32), -1, r"values of shape \(3, 24\).*features=geex.Pixels\(channels=0\)"),
+    ],
+)
+def test_a_side_that_was_named_as_channels_is_warned_of(shape, channels, told):
+    with pytest.warns(geex.errors.ManyChannels, match=told) as caught:
+        ask(np.ones(shape), queries=60, features=geex.Pixels(channels=channels))
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("shape", "channels"), [((3, 24, 32), 0), ((24, 32, 3), 2), ((60, 20, 20), 0), ((16, 20), 0), ((20, 200), 0)]
+)
+def test_channels_may_be_many_where_no_image_has_them_elsewhere(shape, channels):
+    ask(np.ones(shape), queries=60, features=geex.Pixels(channels=channels))
+
+
 def test_settings_are_kept():
     x = np.ones((3, 10, 12))
     assert ask(x, queries=50, features=geex.Elements(channels=0)).values.shape == x.shape

@@ -14,7 +14,6 @@ PAGES = ["first.md", "seeing.md", "baseline.md", "how-many-queries.md", "error-b
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.filterwarnings("ignore::geex.errors.LittleToExplain")
 def test_the_code_on_a_page_runs(page, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)

@@ -1,6 +1,7 @@
 """An explanation is a record: it can be read, saved and loaded, and it does not change."""
 
 import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -94,6 +95,29 @@ def test_the_repr_has_the_names_that_were_given():
     assert "largest -5 ± 0 at age" in repr(explanation)
     both = geex.explain(model, np.ones(2), target="all").named(["risk", "size"])
     assert "output 1 (size): f(x) 2" in repr(both)
+
+
+@pytest.mark.parametrize(
+    ("score", "told"),
+    [
+        (None, "f(x) 0.881 = "),
+        ("answer", "f(x) 0.881 = "),
+        ("log_odds", "f(x) 2.002 (log-odds, a chance of 88.1%) = f(x̊) 0 "),
+        ("softmax", "f(x) 0.6818 (probability) = "),
+        ("margin", "f(x) 0.762 (lead over the next output) = "),
+    ],
+)
+def test_the_repr_says_what_is_explained(score, told):
+    chances = lambda z: np.stack([0.5 + 0.127 * z.sum(1), 0.5 - 0.127 * z.sum(1)], axis=1)  # noqa: E731
+    assert told in repr(explained(chances, np.ones(3), geex.Shapley(), 20, score=score))
+
+
+def test_a_gap_that_is_rounding_is_none():
+    rounded = explained(lambda z: z @ [0.1, 0.7, 0.3], np.array([0.1, 0.3, 0.7]), geex.Shapley(), 100)
+    assert repr(replace(rounded, gap=1e-15, gap_stderr=6.8e-17)).count("+ gap 0;") == 1
+    assert "+ gap 0;" in repr(replace(rounded, gap=-1e-15, gap_stderr=np.nan))
+    assert "gap 1e-15 ± 0.01;" in repr(replace(rounded, gap=1e-15, gap_stderr=0.01))
+    assert "gap 0.001 ± 6.8e-17;" in repr(replace(rounded, gap=1e-3, gap_stderr=6.8e-17))
 
 
 def test_what_does_not_add_up_has_no_account():

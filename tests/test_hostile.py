@@ -285,11 +285,12 @@ def test_bars_only_for_people(capfd):
 
 def test_columns_of_uneven_scales_are_pointed_out():
     row = np.array([0.003, 20.0, 1500.0])
-    with pytest.warns(errors.UnevenScales, match="Shapley") as caught:
+    with pytest.warns(errors.UnevenScales, match=r"columns of a table.*Shapley.*For a series.*line=True") as caught:
         geex.explain(lambda z: z.sum(1), row, method=geex.GEEX(), queries=50)
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         explained(lambda z: z.sum(1), row, geex.GEEX(0.1), 50)
         explained(lambda z: z.sum(1), row, geex.Shapley(), 50)
+        explained(lambda z: z.sum(1), row, geex.GEEX(), 50, features=geex.Elements(line=True))
         explained(lambda z: z.sum((1, 2)), row[None], geex.GEEX(), 50, features=geex.Elements())

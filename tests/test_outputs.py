@@ -65,6 +65,13 @@ def test_rounded_chances_are_told_by_their_zeros():
     np.testing.assert_allclose(bounded_log_odds(np.array([[1.0, 0.0]])), [[1, -1]] * np.log([999]), rtol=1e-6)
 
 
+def test_of_labels_alone_the_answer_is_explained():
+    """Log-odds of 0 and 1 are the ends of their scale, and no more."""
+    labels = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    assert settled("auto", labels) == "answer"
+    assert settled("auto", np.array([[0.0, 1.0, 0.0], [0.7, 0.3, 0.0]])) == "bounded_log_odds"
+
+
 def test_sure_log_odds_of_answers_that_do_not_add_up():
     """Several labels may hold at once, or only one chance is told: then 1 − p is all that is known."""
     p = np.array([[0.9, 0.8, 0.3]])

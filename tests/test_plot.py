@@ -138,6 +138,7 @@ def test_columns_are_bars_with_their_names():
     labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
     assert labels[0] == r"pay \$ and \$more"
     assert labels[2] == "age"
+    assert figure.axes[0].get_xlabel() == "value, in units of the score"
     assert len(labels[1]) == 40
     assert png(figure)
     with pytest.raises(InputError, match=r"geex\.plot\.bars"):

@@ -445,3 +445,7 @@ def test_segments_are_one_feature_each(browser, tmp_path):  # noqa: F811
 def test_log_odds_are_told_as_a_chance_too(output, said):
     assert words.chance("log-odds", output) == f", a chance {said}"
     assert words.chance("probability", output) == ""
+    seen = scene(explained(lambda z: z.sum(1), np.ones(3), geex.Shapley(), 100, labels=["cat"]))
+    shown = replace(seen.outputs[0], output=output)
+    explanation = explained(lambda z: z.sum(1) / 4, np.ones(3), geex.Shapley(), 100, score="log_odds")
+    assert f"log-odds of “cat” are {words.number(output)}." in words.account(explanation, shown, "features")

@@ -33,7 +33,7 @@ class Defaults:
 
 def defaults(shape: Shape, features: Features | None) -> Defaults:
     """What is explained, and how, where the features alone are given, or nothing is."""
-    features = _pixels(shape) if features is None else features
+    features = pixels_of(shape) if features is None else features
     sides = _sides(features, shape)
     if len(sides) < 2 or min(sides) < SMALLEST:
         return Defaults(features, Shapley(), None)
@@ -42,10 +42,10 @@ def defaults(shape: Shape, features: Features | None) -> Defaults:
 
 def looks_like_a_batch(shape: Shape) -> bool:
     """Whether it is an image with channels in a batch of one: (1, 3, h, w), (1, h, w, 3)."""
-    return len(shape) == 4 and shape[0] == 1 and isinstance(_pixels(shape[1:]), Pixels)
+    return len(shape) == 4 and shape[0] == 1 and isinstance(pixels_of(shape[1:]), Pixels)
 
 
-def _pixels(shape: Shape) -> Features:
+def pixels_of(shape: Shape) -> Features:
     """The pixels of what looks like an image with channels, first or last; the elements of anything else."""
     for axis in (0, -1) if len(shape) == 3 else ():
         pixels = Pixels(channels=axis)

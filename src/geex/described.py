@@ -10,6 +10,31 @@ if TYPE_CHECKING:
     from geex.explanation import Explanation
 
 SHOWN = 5
+ROUGHLY = "a rough guess from two answers"
+ROUNDING = 1e-6  # of the larger of f(x) and f(x̊)
+SCORES = {
+    "softmax": "probability",
+    "log_odds": "log-odds",
+    "bounded_log_odds": "log-odds",
+    "sure_log_odds": "log-odds",
+    "margin": "lead over the next output",
+}
+FEW = 2e-3  # chances below a thousandth are not told apart
+
+
+def quantity(explanation: "Explanation") -> str:
+    """What f is called."""
+    return SCORES.get(str(explanation.config.get("score")), "score")
+
+
+def chance(what: str, output: float) -> str:
+    """Log-odds once more, as the chance that most people think in."""
+    if what != "log-odds":
+        return ""
+    share = 1 / (1 + np.exp(-output))
+    if share < FEW:
+        return ", a chance below 0.2%"
+    return ", a chance above 99.8%" if share > 1 - FEW else f", a chance of {share:.1%}"
 
 
 def described(explanation: "Explanation") -> str:
@@ -25,7 +50,7 @@ def _doubts(explanation: "Explanation") -> list[str]:
     if not explanation.unsteady:
         return []
     size = float(np.max(host(explanation.noise)))
-    return [f"  The model answers x differently each time: its score has noise of about {size:.2g}."]
+    return [f"  The model answers x differently each time: its score has noise of some {size:.2g}, {ROUGHLY}."]
 
 
 def _headline(explanation: "Explanation") -> str:
@@ -39,6 +64,17 @@ def _headline(explanation: "Explanation") -> str:
 def _output(explanation: "Explanation", target: int) -> str:
     """An output by its number, and by its label where it has one."""
     return f"output {target}" + (f" ({explanation.labels[target]})" if explanation.labels else "")
+
+
+def called(explanation: "Explanation", output: float) -> str:
+    """What f(x) is, where it is not the answer as it comes."""
+    what = quantity(explanation)
+    return "" if what == "score" else f" ({what}{chance(what, output)})"
+
+
+def rounding(gap: float, error: float, output: float, base: float) -> bool:
+    """Whether a gap, and its error where it has one, is no more than rounding of f(x) and f(x̊)."""
+    return max(abs(gap), 0.0 if np.isnan(error) else error) < ROUNDING * max(abs(output), abs(base), 1e-300)
 
 
 def _feature(explanation: "Explanation", place: tuple[int, ...], shape: tuple[int, ...]) -> str:
@@ -59,9 +95,11 @@ def _accounts(explanation: "Explanation") -> list[str]:
         where = _feature(explanation, place, values.shape)
         top = f"largest {values[place]:+.4g} ± {stderr[place]:.2g} at {where}"
         name = f"  {_output(explanation, target)}: " if several else "  "
-        account = f"f(x) {output:.4g}, f(x̊) {base:.4g}"
+        found = f"f(x) {output:.4g}{called(explanation, output)}"
+        account = f"{found}, f(x̊) {base:.4g}"
         if explanation.adds_up:
-            account = f"f(x) {output:.4g} = f(x̊) {base:.4g} + Σ {values.sum():.4g} + gap {gap:.2g} ± {error:.2g}"
+            left = "0" if rounding(gap, error, output, base) else f"{gap:.2g} ± {error:.2g}"
+            account = f"{found} = f(x̊) {base:.4g} + Σ {values.sum():.4g} + gap {left}"
         accounts.append(f"{name}{account}; {top}")
     more = [f"  … and {len(targets) - SHOWN} more outputs"] if len(targets) > SHOWN else []
     return accounts + more

@@ -22,6 +22,7 @@ GeexError
 └── MissingPackage(ImportError)   an optional package is not installed
 
 BatchOfOne(UserWarning)           x may have a batch axis
+ManyChannels(UserWarning)         the axis that was named as an image's channels may be one of its sides
 LittleToExplain(UserWarning)      f(x) is hardly different from f(x̊)
 UnevenScales(UserWarning)         one default σ for columns of very different scales
 UnsteadyModel(UserWarning)        the model answered the same query differently
@@ -134,6 +135,10 @@ class MissingPackage(GeexError, ImportError):
 
 class BatchOfOne(UserWarning):
     """x is one row with an axis before it, which may be a batch."""
+
+
+class ManyChannels(UserWarning):
+    """The channel axis that was named is long, and x looks like an image that has its channels elsewhere, or none."""
 
 
 class LittleToExplain(UserWarning):

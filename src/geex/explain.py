@@ -42,7 +42,7 @@ from geex.pool import Runner
 from geex.record import Record, estimated, explained, stored
 from geex.stop import Stop
 from geex.task import Task, prepare
-from geex.warn import one_row
+from geex.warn import many_channels, one_row
 from geex.written import task_of
 
 
@@ -78,7 +78,8 @@ def explain(
     score: what of the answer is explained: "softmax" of logits, "log_odds" of probabilities, the "margin" to the
         next output, or a callable (n, k) -> (n, k). "answer": the answer as it comes. "log_odds" are of p kept
         1e-12 away from 0 and 1, "bounded_log_odds" 1e-3, "sure_log_odds" of p above 1e-3 and 1 − p above 1e-8. "auto":
-        the last where the answers are chances of classes, or bounded ones where these are rounded; else the answer.
+        the last where the answers are chances of classes, or bounded ones where these are rounded; else the answer,
+        as it is where only 0 and 1 are answered.
         None: "auto" for the default method of images, else the answer.
     method: None: what won the benchmark on that kind of input: `Guided()` for images, `Shapley()` for
         all that has no neighbours. `GEEX()` is the paper's method.
@@ -102,8 +103,7 @@ def explain(
     target = listed(target)
     names = _labels(labels, target, model)
     task = prepare(x, baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop, names)
-    if features is None:
-        one_row(task)
+    (one_row if features is None else many_channels)(task)
     return explain_tasks(engine(model, limits, run, journal, price), [task], Masks(keep=0))[0]
 
 
@@ -139,8 +139,7 @@ def explain_batch(
     names = _labels(labels, target, model)
     settings = (baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop, names)
     tasks = [prepare(x, *settings) for x in xs]
-    if features is None:
-        one_row(tasks[0])
+    (one_row if features is None else many_channels)(tasks[0])
     return explain_tasks(engine(model, limits, run, journal, price), tasks, Masks())
 
 

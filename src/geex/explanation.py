@@ -49,7 +49,7 @@ class Explanation:
     seconds: how long the queries and the estimate took.
     record: plan and answers, from which `geex.estimate` answers other questions with no query; not saved.
     partial: whether the run was stopped before it was through.
-    noise: the deviation of one answer of the model, as two answers for x tell it; None where it was asked once.
+    noise: the deviation of one answer of the model, a rough guess from two answers for x; None where it was asked once.
     ended: why a rule (`stop=`) ended the run before the budget did; "" where none did.
     reach: half the width of the 95% interval of the sum over the top tenth of features.
     centre: what intervals are around, where that is not the values: a regression's values with an unbiased residual on

@@ -62,7 +62,8 @@ class Guided:
         if not grid_axes(features, shape):
             raise MethodError(
                 "Guided() looks for the region that matters, and these features have no neighbours; take "
-                "geex.Shapley(), or features=geex.Pixels(channels=axis) for an image."
+                "geex.Shapley(), or features=geex.Pixels(channels=axis) for an image, geex.Elements(line=True) for a "
+                "series."
             )
         return self._masks(features, shape, self._width(0))
 

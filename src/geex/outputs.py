@@ -96,16 +96,23 @@ def check_score(score: Score) -> None:
 
 def settled(score: Score, ends: Array) -> Score:
     """The score that "auto" stands for, given the answers (n, k) for x and x̊: log-odds where these are chances of k
-    classes, bounded ones where they are rounded: some are 0, and none is near it."""
+    classes, bounded ones where they are rounded: some are 0, and none is near it. Where all are 0 or 1 a label seems
+    to be all that is told, whose log-odds say no more."""
     if score != AUTO:
         return score
     xp = namespace(ends)
     chances = ends.shape[1] > 1 and bool(xp.all(ends >= -ROUNDING)) and bool(xp.all(_adding_up(ends)))
-    if not chances:
+    if not chances or bool(xp.all((ends == 0) | (ends == 1))):
         return "answer"
     told = xp.where(ends > 0, ends, xp.ones_like(ends))
     rounded = not bool(xp.all(ends > 0)) and bool(xp.all(told > SUREST))
     return "bounded_log_odds" if rounded else "sure_log_odds"
+
+
+def followed(score: Score) -> Score:
+    """What a curve follows where `score` is explained: it is normalised by f(x), for which log-odds have no meaning and
+    their chances do."""
+    return "answer" if score in (AUTO, "log_odds", "bounded_log_odds", "sure_log_odds") else score
 
 
 def scored(answers: Array, score: Score) -> Array:

@@ -17,9 +17,10 @@ from geex.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """The sum of some features' values, its standard error and interval, and its share of f(x) − f(x̊), NaN where that
-    is 0. It is a share of the whole only where values add up.
+    """The sum of some features' values, its standard error and interval.
 
+    share: the sum over f(x) − f(x̊), NaN where that is 0. It is a share only where the values add up: those of a method
+        that does not say they do may sum to several times the difference.
     centre: what the interval is around. A regression's values are smoothed, and the middle of the interval is not: the
         value may lie outside.
     joint: whether error and interval are those of the sum. If not, they are the widest that they can be, out of the

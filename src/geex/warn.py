@@ -7,12 +7,16 @@ from pathlib import Path
 import numpy as np
 
 from geex.arrays import Array, host
-from geex.errors import BatchOfOne, LittleToExplain, PartialRun, UnevenScales, UnsteadyModel
+from geex.default import pixels_of
+from geex.described import ROUGHLY
+from geex.errors import BatchOfOne, LittleToExplain, ManyChannels, PartialRun, UnevenScales, UnsteadyModel
 from geex.explanation import Explanation
+from geex.features import Pixels
 from geex.task import Task
 
 LITTLE = 0.01
 UNEVEN = 1e4
+CHANNELS = 16
 
 
 def stopped_early(journal: Path | None, queries: int, total: int) -> None:
@@ -29,8 +33,9 @@ def stopped_early(journal: Path | None, queries: int, total: int) -> None:
 def unsteady_model(explanation: Explanation) -> None:
     if explanation.unsteady:
         warnings.warn(
-            f"the model answered x differently the second time: its scores have noise of about "
-            f"{np.max(host(explanation.noise)):.2g}. Is it in its evaluation mode, and is it one model that answers?",
+            f"the model answered x differently the second time: its scores have noise of some "
+            f"{np.max(host(explanation.noise)):.2g}, {ROUGHLY}. Is it in its evaluation mode, and is it one model "
+            "that answers?",
             UnsteadyModel,
             stacklevel=_frames_of_geex(),
         )
@@ -50,15 +55,18 @@ def little_to_explain(output: Array, targets: list[int]) -> None:
 
 
 def uneven_scales(task: Task, baseline: Array) -> None:
-    """A row of a table and a method that had to choose one σ for all of its columns."""
+    """A row of a table and a method that had to choose one σ for all of its columns. A series has one unit."""
     if len(task.explicand.shape) != 1 or getattr(task.method, "sigma", 1.0) is not None:
+        return
+    if getattr(task.features, "line", False):
         return
     reach = np.abs(host(task.explicand - baseline))
     reach = reach[reach > 0]
     if reach.size and reach.max() > UNEVEN * reach.min():
         warnings.warn(
-            f"x differs from the baseline by {reach.min():.2g} in one column and by {reach.max():.2g} in another, and "
-            "one sigma cannot suit both; standardise the columns, or take method=geex.Shapley(), which needs none.",
+            f"x differs from the baseline by {reach.min():.2g} in one place and by {reach.max():.2g} in another, and "
+            "one sigma cannot suit both if these are columns of a table: standardise them, or take "
+            "method=geex.Shapley(), which needs none. For a series, features=geex.Elements(line=True) says what it is.",
             UnevenScales,
             stacklevel=_frames_of_geex(),
         )
@@ -72,6 +80,23 @@ def one_row(task: Task) -> None:
             f"x has shape {shape}, and the model is asked batches of shape (n, 1, {shape[1]}): if the first axis of x "
             "is a batch, explain x[0]. If it is not, features=geex.Elements() says so.",
             BatchOfOne,
+            stacklevel=_frames_of_geex(),
+        )
+
+
+def many_channels(task: Task) -> None:
+    """A side of an image that was named as its channels: every row or column of pixels becomes one feature."""
+    shape, features = tuple(task.explicand.shape), task.features
+    if not isinstance(features, Pixels) or shape[features.channels] <= CHANNELS:
+        return
+    plain = len(shape) == 2 and CHANNELS < max(shape) <= 2 * min(shape)
+    if plain or isinstance(pixels_of(shape), Pixels):
+        right = "Elements()" if plain else repr(pixels_of(shape))
+        warnings.warn(
+            f"{features!r} takes the {shape[features.channels]} entries along axis {features.channels} of x, of shape "
+            f"{shape}, for the channels of a pixel, and gives values of shape {features.shape(shape)}. If x is an "
+            f"image, say features=geex.{right}.",
+            ManyChannels,
             stacklevel=_frames_of_geex(),
         )
 

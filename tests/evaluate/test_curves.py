@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import geex
 from geex import errors
 from geex.evaluate import Curve, deletion, insertion, noise
+from geex.report.page import _curve
 from tests.helpers import explained
 
 torch = pytest.importorskip("torch")
@@ -328,6 +329,29 @@ def test_an_explanation_brings_its_target_and_features():
         deletion(model, x, explanation.numpy())
     with pytest.raises(errors.InputError, match=r"outputs \[0, 1\]; wanted one output"):
         deletion(model, x, explained(model, x, geex.GE(), queries=50, target="all"))
+
+
+def test_of_log_odds_the_chances_are_followed():
+    """An explanation of a chance below a half has log-odds below 0; the curve is that of the report."""
+    x = np.full((9, 9), 0.5)
+
+    def chances(z):
+        p = 1 / (1 + np.exp(3 - 4 * z[:, 2:5, 2:5].mean((1, 2))))
+        return np.stack([p, 1 - p], axis=1)
+
+    explanation = geex.explain(chances, x, target=0, queries=80, progress=False)
+    assert explanation.config["score"] == "sure_log_odds"
+    assert explanation.output < 0
+    (reported,) = _curve(explanation, chances)
+    for method in (deletion, insertion):
+        found = method(chances, x, explanation, step=2)
+        assert found.start == pytest.approx(1 / (1 + np.e))
+        wanted = method(chances, x, explanation.values, target=0, step=2)
+        np.testing.assert_array_equal(found.curve, wanted.curve)
+        np.testing.assert_array_equal(found.curve, method(chances, x, explanation, step=2, score="auto").curve)
+    assert reported.aopc == deletion(chances, x, explanation, step=2).aopc
+    with pytest.raises(errors.AnswerError, match="no meaning"):
+        deletion(chances, x, explanation, score="log_odds")
 
 
 def test_repr():

@@ -151,13 +151,15 @@ def resume(
         str | None, typer.Option(help="The model, where it has moved or its address holds a secret.")
     ] = None,
     header: Annotated[options.Several, typer.Option(help="As in geex explain; again for more.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
 ) -> int:
     """Go on with a run that stopped, or give it more queries. What is answered is not asked again."""
     outputs = [str(path.resolve()) if not is_stream(path.name) else path.name for path in checked(output or ())]
     arguments = again.recalled(journal, model, header or [])
     more = [] if queries is None else ["--queries", str(queries)]
     arguments += [*more, *(word for name in outputs for word in ("--output", name))]
-    return int(app(arguments, prog_name="geex", standalone_mode=False, obj=arguments) or 0)
+    now = [*arguments, *(["--quiet"] if quiet else [])]  # this time, and not kept with the journal
+    return int(app(now, prog_name="geex", standalone_mode=False, obj=arguments) or 0)
 
 
 @app.command(epilog="Example: geex show cat.npz -o cat.html")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from geex.described import called
 from geex.explanation import Explanation
 from geex.report.words import STOPPED, account, duration, number, signed
 from geex.scene import Output, Scene, output_name, scene
@@ -20,7 +21,8 @@ def summary(explanation: Explanation, image: Any = None) -> str:
     lines = []
     for output in seen.outputs:
         things = "features" if seen.index is None else "pixels"
-        lines += [f"{output.label}: {number(output.output)}", _wrapped(account(explanation, output, things))]
+        found = f"{output.label}: {number(output.output)}{called(explanation, output.output)}"
+        lines += [found, _wrapped(account(explanation, output, things))]
         lines += [f"  {signed(value):>9} ± {number(error):<8} {name}" for name, value, error in largest(seen, output)]
     took = "" if explanation.seconds is None else f" in {duration(explanation.seconds)}"
     made = f"{explanation.config.get('method')}, baseline {explanation.config.get('baseline')}"

@@ -10,11 +10,11 @@ from geex.call import Model
 from geex.cli.methods import baseline as baseline_of
 from geex.cli.methods import remade
 from geex.cli.told import rows
+from geex.described import rounding
 from geex.errors import AnswerError, InputError
 from geex.evaluate import Curve, deletion, insertion
 from geex.explanation import Explanation
-from geex.outputs import SCORES
-from geex.report.page import followed
+from geex.outputs import SCORES, followed
 from geex.report.words import STOPPED, duration, number, signed
 from geex.scene import channel_axis
 
@@ -50,8 +50,14 @@ class Trial:
         """The numbers as people read them."""
         e, curves = self.explanation, (self.out, self.back)
         tested = ["–" if c is None else f"{c.aopc if c.kind == 'deletion' else c.area:.3f}" for c in curves]
-        gap = f"{signed(float(e.gap))} ± {number(float(e.gap_stderr))}" if e.adds_up else "does not add up"
-        return [self.name, *tested, gap, f"{e.queries:,}", "–" if e.seconds is None else duration(e.seconds)]
+        return [self.name, *tested, self._gap(), f"{e.queries:,}", "–" if e.seconds is None else duration(e.seconds)]
+
+    def _gap(self) -> str:
+        e = self.explanation
+        gap, error, output, base = (float(end) for end in (e.gap, e.gap_stderr, e.output, e.base_value))
+        if not e.adds_up:
+            return "does not add up"
+        return "0" if rounding(gap, error, output, base) else f"{signed(gap)} ± {number(error)}"
 
 
 def tried(name: str, explanation: Explanation, model: Model, baseline: str | None = None, score: Any = None) -> Trial:

@@ -27,7 +27,7 @@ from geex.errors import AnswerError, BaselineError, BudgetError, InputError, Tar
 from geex.evaluate.order import attributions, element_ranks, features_of
 from geex.explanation import Explanation
 from geex.features import Features
-from geex.outputs import Score, check_score, chosen, scored
+from geex.outputs import AUTO, Score, check_score, chosen, followed, scored
 
 Kind = Literal["deletion", "insertion"]
 
@@ -97,7 +97,8 @@ def deletion(
         the shape of `features`. Equal values go in the order of their index.
     target: which output. None: that of the Explanation, or else the largest for x.
     score: what of the answer is followed, as in `geex.explain`; it has to be above 0 for x. None: that of the
-        Explanation, or else the answer as it comes.
+        Explanation, or else the answer as it comes. Where the Explanation is of log-odds, as the default for images is
+        where a model answers with chances, it is the chances: f(x⁽ⁱ⁾)/f(x) of log-odds has no meaning.
     features: `Elements()`, `Pixels(channels=axis)`, `Groups(map)`. None: those of the Explanation, or else what the
         shape of `values` says.
     replacement: what removed features become: a number, an array, `geex.blur(…)`, any callable from x to an array,
@@ -188,10 +189,10 @@ def _prepare(
 
 
 def _score(score: Score, values: Any) -> Score:
-    """The score that is followed: an Explanation brings its own where none is named."""
+    """The score that is followed: an Explanation brings its own where none is named, of log-odds the chances."""
     if score is None and isinstance(values, Explanation) and values.record is not None:
-        return values.record.task.score
-    return score
+        score = followed(values.record.task.score)
+    return followed(score) if score == AUTO else score
 
 
 def _counts(size: int, step: int) -> np.ndarray:

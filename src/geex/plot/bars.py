@@ -45,7 +45,7 @@ def panel(axis: Any, seen: Scene, output: Output, order: np.ndarray, reach: floa
     axis.axvline(0, color="#333333", linewidth=0.8)
     axis.set_yticks(places, labels=[plain(_short(name(seen, int(i)))) for i in order])
     axis.set_ylim(len(order) - 0.4, -0.6)
-    axis.set_xlabel("share of the score")
+    axis.set_xlabel("value, in units of the score")
     bare(axis)
 
 

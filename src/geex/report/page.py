@@ -15,7 +15,6 @@ from geex.call import Model
 from geex.errors import AnswerError, InputError
 from geex.evaluate import Curve, deletion
 from geex.explanation import Explanation
-from geex.outputs import Score
 from geex.report import words
 from geex.report.sections import Markup, data, drawn, ninths, outputs, stage, texts
 from geex.scene import Scene, scene
@@ -92,15 +91,9 @@ def _curve(explanation: Explanation, model: Model) -> list[Curve | str]:
     task = record.task
     step = max(1, -(-int(np.prod(explanation.values.shape)) // STEPS))
     try:
-        score = followed(task.score)
-        return [deletion(model, task.explicand, explanation, score=score, replacement=task.baselines[0], step=step)]
+        return [deletion(model, task.explicand, explanation, replacement=task.baselines[0], step=step)]
     except AnswerError as error:
         return [f"There is no deletion curve: {error}"]
-
-
-def followed(score: Score) -> Score:
-    """What a curve follows: it is normalised by f(x), for which log-odds have no meaning and their probabilities do."""
-    return "answer" if score in ("log_odds", "bounded_log_odds", "sure_log_odds") else score
 
 
 def _shortened(seen: Scene) -> Scene:

@@ -6,19 +6,12 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from geex.described import chance, quantity, rounding
 from geex.evaluate import Curve
 from geex.explanation import Explanation
 from geex.scene import Output, Scene
 
-SCORES = {
-    "softmax": "probability",
-    "log_odds": "log-odds",
-    "bounded_log_odds": "log-odds",
-    "sure_log_odds": "log-odds",
-    "margin": "lead over the next output",
-}
 STOPPED = "stopped before it was through"
-FEW = 2e-3  # chances below a thousandth are not told apart
 SURE = 0.95  # the level from which on what is left over is no chance: some two standard errors
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
 
@@ -38,11 +31,6 @@ def signed(value: float) -> str:
     return f"+{number(value)}" if value > 0 else number(value)
 
 
-def quantity(explanation: Explanation) -> str:
-    """What f is called."""
-    return SCORES.get(str(explanation.config.get("score")), "score")
-
-
 def lead(explanation: Explanation, output: Output, things: str) -> str:
     """The first sentence."""
     what = quantity(explanation)
@@ -54,21 +42,12 @@ def lead(explanation: Explanation, output: Output, things: str) -> str:
     return f"{found}{shares}{part if explanation.partial else ''}"
 
 
-def chance(what: str, output: float) -> str:
-    """Log-odds once more, as the chance that most people think in."""
-    if what != "log-odds":
-        return ""
-    share = 1 / (1 + np.exp(-output))
-    if share < FEW:
-        return ", a chance below 0.2%"
-    return ", a chance above 99.8%" if share > 1 - FEW else f", a chance of {share:.1%}"
-
-
 def account(explanation: Explanation, output: Output, things: str) -> str:
     """Completeness: f(x̊) + Σ + gap = f(x)."""
     what, difference = quantity(explanation), output.output - output.base_value
     absent = f"With the baseline in its place (what stands for “nothing there”), {number(output.base_value)}."
-    opening = f"For this input the model’s {what} of “{output.label}” is {number(output.output)}. {absent} "
+    verb = "are" if what == "log-odds" else "is"
+    opening = f"For this input the model’s {what} of “{output.label}” {verb} {number(output.output)}. {absent} "
     if not explanation.adds_up:
         return (
             f"{opening}The values shown say which {things} matter more than others. They are not shares of that "
@@ -99,7 +78,7 @@ def _left(explanation: Explanation, output: Output) -> str:
 
 def _nothing(output: Output) -> bool:
     """Whether what is left over is rounding."""
-    return abs(output.gap) < 1e-6 * max(abs(output.output), abs(output.base_value), 1e-300)
+    return rounding(output.gap, output.gap_stderr, output.output, output.base_value)
 
 
 def sums(explanation: Explanation, output: Output) -> list[str]:
