@@ -278,6 +278,17 @@ def test_tensors_that_are_views():
     assert torch.isfinite(turned.values).all()
 
 
+@pytest.mark.parametrize("scale", [1e-50, 1e60])
+def test_the_reach_of_tensors_is_as_fine_as_that_of_arrays(scale):
+    torch = pytest.importorskip("torch")
+    usual, scaled = (
+        explained(lambda z, s=s: s * z.sum(1) ** 2, torch.ones(40, dtype=torch.float64), geex.Regression(), 60)
+        for s in (1, scale)
+    )
+    assert scaled.reach == pytest.approx(scale * usual.reach)
+    assert "exact" not in repr(scaled)
+
+
 def test_bars_only_for_people(capfd):
     geex.explain(linear, X, queries=100)
     assert capfd.readouterr().err == ""
