@@ -181,8 +181,9 @@ def gradient_free(array: Array) -> AbstractContextManager[Any]:
 
 
 def largest(values: np.ndarray, share: float) -> np.ndarray:
-    """Which are the largest, as booleans: a share of them, one at the least, and of equal ones the first."""
-    row = values.ravel()
+    """Which are the largest, as booleans: a share of them, one at the least, and of equal ones the first.
+    NaN is less than all."""
+    row = np.where(np.isnan(values), -np.inf, values).ravel()
     count = max(1, round(share * len(row)))
     least = np.partition(row, -count)[-count]
     chosen: np.ndarray = row > least
