@@ -369,6 +369,12 @@ def test_coefficients_that_are_not_the_values_are_refused(of):
         explained(lambda z: z.sum(1), np.ones(5), geex.Regression(of), 202)
 
 
+@pytest.mark.parametrize("of", [geex.Shapley(), geex.Guided(), geex.Regression(complete=True)], ids=str)
+def test_what_is_a_regression_already_is_refused(of):
+    with pytest.raises(MethodError, match="take it as the method"):
+        geex.Regression(of)
+
+
 def test_masks_of_features_answer_no_question_about_other_features():
     slope = np.arange(1.0, 7)
     explanation = explained(

@@ -52,6 +52,8 @@ class Regression:
             raise MethodError(
                 f"of is {self.of!r}; wanted a method with mirrored draws such as geex.Presence(alpha=0.5)."
             )
+        if hasattr(self.of, "following") or isinstance(getattr(self.of, "by", self.of), Regression):
+            raise MethodError(f"of is {self.of!r}, which regresses on what it asks already; take it as the method.")
         whole("choice", self.choice, 1, MethodError)
         if self.most is not None:
             whole("most", self.most, 1, MethodError)
