@@ -180,6 +180,23 @@ def test_linear_models_are_recovered(of, shape):
     np.testing.assert_allclose(explanation.values, slope * x, atol=1e-6 * np.abs(slope * x).max() * 10)
 
 
+@pytest.mark.parametrize("features", [geex.Elements(), geex.Pixels(channels=0)], ids=str)
+def test_slopes_by_regression_are_slopes(features):
+    """Whatever the baseline is, x itself too; and in units of the answer for one of x, with the errors of a score."""
+    slope, x = np.random.default_rng(3).normal(size=(2, 2, 3, 4))
+    wanted = slope if features == geex.Elements() else slope.sum(0)
+    for baseline in (None, x):
+        method = geex.Regression(geex.GE(0.1))
+        found = explained(lambda z: (z * slope).sum((1, 2, 3)), x, method, 202, features=features, baseline=baseline)
+        np.testing.assert_allclose(found.values, wanted, atol=1e-6)
+        assert "gradient" in found.estimand
+    curved = [explained(lambda z: (z**3).sum(1), np.arange(2.0, 5), method, 4002) for method in (geex.GE(0.1), method)]
+    for found in curved:
+        assert np.abs((found.values - 3 * np.arange(2.0, 5) ** 2 - 0.03) / found.stderr).max() < 4
+    with pytest.raises(MethodError, match="slopes"):
+        explained(lambda z: z.sum(1), np.ones(3), geex.Regression(geex.GE(0.1), complete=True), 202)
+
+
 def test_banzhaf_values_of_a_game():
     explanation = explained(model_of(glove, 6), np.ones(6), geex.Regression(geex.Presence(0.5)), 40002)
     np.testing.assert_allclose(explanation.values, banzhaf(glove, 6), atol=0.02)

@@ -35,7 +35,7 @@ LARGE = 1e100
 class Regression:
     """Values by regression on what another method asks.
 
-    of: the method that asks: `Presence(alpha=0.5)`, or `GEEX(…)`.
+    of: the method that asks: `Presence(alpha=0.5)`, `GEEX(…)`, or `GE(…)`, whose values are slopes.
     complete: whether the values are made to add up to f(x) − f(x̊) exactly, by conditioning on it. That moves mass onto
         features that do nothing: it gives up Insensitivity for the sum.
     choice: how many draws the prior is chosen by.
@@ -58,6 +58,11 @@ class Regression:
         if self.most is not None:
             whole("most", self.most, 1, MethodError)
 
+    @property
+    def compares(self) -> bool:
+        """Whether x is compared with the baseline, as `of` says."""
+        return bool(getattr(self.of, "compares", True))
+
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
         search = self.of.search(explicand, baseline, features, rows)
         if not isinstance(search, Noise | PresenceMasks):
@@ -70,6 +75,10 @@ class Regression:
             if not isinstance(search.family, Gaussian):
                 raise MethodError(
                     f"of draws {search.family} noise, whose regression is not its score; take Gaussian()."
+                )
+            if self.complete and not search.path:
+                raise MethodError(
+                    f"the values of {self.of!r} are slopes, which add up to nothing; take complete=False."
                 )
         elif search.alpha != 0.5 and not search.by_size:
             raise MethodError(
@@ -160,11 +169,12 @@ def _axes(plan: Plan) -> tuple[int, ...]:
 
 
 def _reaches(plan: Plan) -> list[Array]:
-    """Candidates of D (p,), in float64 and 0 where x = x̊: x − x̊ with its sign, and the root of its size."""
-    xp = namespace(plan.explicand)
+    """Candidates of D (p,), in float64 and 0 where x = x̊: x − x̊ with its sign, and the root of its size. For slopes
+    D is 1."""
+    xp, search = namespace(plan.explicand), plan.search
     difference = xp.astype(plan.explicand - plan.baseline, xp.float64)
-    if not isinstance(plan.search, PresenceMasks):
-        return [xp.reshape(difference, (-1,))]
+    if isinstance(search, Noise):
+        return [xp.reshape(difference if search.path else xp.ones_like(difference), (-1,))]
     largest = float(xp.max(xp.abs(difference)))
     if not 1 / LARGE < largest < LARGE:
         difference = difference / largest  # products of D would leave the range of float64; the fit knows D to a factor
