@@ -289,6 +289,38 @@ def test_the_reach_of_tensors_is_as_fine_as_that_of_arrays(scale):
     assert "exact" not in repr(scaled)
 
 
+@pytest.mark.parametrize("large", [1e150, 1e170, 1e300])
+@pytest.mark.parametrize("method", [geex.Shapley(), geex.Regression(), geex.Guided()], ids=str)
+def test_one_enormous_feature_does_not_hide_the_others(method, large):
+    x = np.full((5, 4), 1e-100)
+    x[0, 0] = large
+    found = explained(lambda z: (z > 0).mean((1, 2)), x, method, 120)
+    np.testing.assert_allclose(found.values, 0.05, atol=1e-4)
+    assert (found.stderr > 0).all()
+
+
+@pytest.mark.parametrize("method", [None, geex.Shapley(), geex.Regression(), geex.Guided()], ids=str)
+def test_a_difference_that_only_float64_holds(method):
+    x = np.full((5, 4), 3e38, np.float32)
+    found = explained(lambda z: (z > 0).mean((1, 2)), x, method, 120, baseline=-3e38)
+    np.testing.assert_allclose(found.values, 0.05, atol=1e-4)
+    small = explained(lambda z: (z > 0).mean((1, 2)), np.full((5, 4), 1e-42, np.float32), method, 120)
+    np.testing.assert_allclose(small.values, 0.05, atol=1e-4)
+    assert np.isfinite(small.stderr).all()
+
+
+def test_differences_that_no_type_holds_are_refused_before_anything_is_asked():
+    def never(z):
+        raise AssertionError("nothing is asked")
+
+    for method in (None, geex.Regression(), geex.GEEX(1e300), geex.RISE(cells=2)):
+        with pytest.raises(errors.ExplicandError, match="so far apart"):
+            explained(never, np.full((5, 4), 1.5e308), method, 120, baseline=-1.5e308)
+    for method in (geex.GEEX(1e35), geex.GE(1e35), geex.RISE(cells=2)):
+        with pytest.raises(errors.MethodError, match="so far apart"):
+            explained(never, np.full((5, 4), 3e38, np.float32), method, 120, baseline=-3e38)
+
+
 def test_bars_only_for_people(capfd):
     geex.explain(linear, X, queries=100)
     assert capfd.readouterr().err == ""

@@ -41,6 +41,7 @@ __all__ = [
     "revived",
     "segment_sum",
     "solved",
+    "too_far",
     "working",
 ]
 
@@ -189,6 +190,12 @@ def largest(values: np.ndarray, share: float) -> np.ndarray:
     chosen: np.ndarray = row > least
     chosen[np.flatnonzero(row == least)[: count - np.count_nonzero(chosen)]] = True
     return chosen.reshape(values.shape)
+
+
+def too_far(one: Array, other: Array) -> bool:
+    """Whether the difference of two arrays of one type is somewhere beyond that type."""
+    xp = namespace(one)
+    return bool(xp.max(xp.abs(one / 2 - other / 2)) > xp.finfo(one.dtype).max / 2)
 
 
 def segment_sum(rows: Array, order: np.ndarray, lengths: np.ndarray) -> Array:

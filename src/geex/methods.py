@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, ClassVar, Protocol
 
-from geex.arrays import Array, Shape, namespace
+from geex.arrays import Array, Shape, namespace, too_far
 from geex.checks import is_whole, positive, truth, whole
 from geex.errors import MethodError
 from geex.features import Features, image_axes
@@ -186,6 +186,7 @@ def _noise(
         filter_ = (kernel, axes)
     sigma = _default_sigma(explicand, baseline) if method.sigma is None else float(method.sigma)
     _check_resolution(sigma, explicand, baseline)
+    check_path(explicand, baseline)
     still = getattr(method, "still", False)
     return Noise(method.family, sigma, positions, method.mirror, block, filter_, shared, path, still)
 
@@ -206,6 +207,15 @@ def _default_sigma(explicand: Array, baseline: Array) -> float:
     alike = float(xp.max(x)) == float(xp.min(x))
     spread = float(xp.max(xp.abs(x - absent))) if alike else float(xp.std(x))
     return 0.5 * (spread or 1.0)
+
+
+def check_path(explicand: Array, baseline: Array) -> None:
+    """Points between x and x̊ are made of x − x̊, which the type of x has to hold."""
+    if too_far(explicand, baseline):
+        raise MethodError(
+            f"x and the baseline are so far apart that {explicand.dtype}, the type of x, has no x − x̊; give x in "
+            "float64, or rescale it."
+        )
 
 
 def _check_resolution(sigma: float, explicand: Array, baseline: Array) -> None:

@@ -28,7 +28,7 @@ from geex.rivals import Rivals
 from geex.score import Answered, contrast
 from geex.search import Gaussian, Noise, Search
 
-LARGE = 1e100
+LARGE, LEAST = 1e12, 1e-100
 
 
 @dataclass(frozen=True)
@@ -172,12 +172,15 @@ def _reaches(plan: Plan) -> list[Array]:
     """Candidates of D (p,), in float64 and 0 where x = x̊: x − x̊ with its sign, and the root of its size. For slopes
     D is 1."""
     xp, search = namespace(plan.explicand), plan.search
-    difference = xp.astype(plan.explicand - plan.baseline, xp.float64)
+    x, absent = (xp.astype(array, xp.float64) for array in (plan.explicand, plan.baseline))
+    difference = x - absent
     if isinstance(search, Noise):
         return [xp.reshape(difference if search.path else xp.ones_like(difference), (-1,))]
-    largest = float(xp.max(xp.abs(difference)))
+    signs, largest = xp.sign(difference), float(xp.max(xp.abs(difference)))
     if not 1 / LARGE < largest < LARGE:
-        difference = difference / largest  # products of D would leave the range of float64; the fit knows D to a factor
+        difference = difference / largest  # D and 1/D would leave the range of float32; the fit knows D to a factor
+        largest = 1.0
+    difference = signs * xp.clip(xp.abs(difference), LEAST * largest, None)  # what differs has a square above 0
     size = xp.sqrt(plan.features.total(difference[None, ...] ** 2)[0, :])
     typical = xp.sqrt(xp.mean(size**2))
     rooted = xp.sqrt(size / typical + 0.1) * xp.astype(size > 0, xp.float64)

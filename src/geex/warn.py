@@ -53,7 +53,7 @@ def uneven_scales(task: Task, baseline: Array) -> None:
     """A row of a table and a method that had to choose one σ for all of its columns."""
     if len(task.explicand.shape) != 1 or getattr(task.method, "sigma", 1.0) is not None:
         return
-    reach = np.abs(host(task.explicand - baseline))
+    reach = np.abs(host(task.explicand).astype(np.float64) - host(baseline))
     reach = reach[reach > 0]
     if reach.size and reach.max() > UNEVEN * reach.min():
         warnings.warn(
