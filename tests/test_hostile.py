@@ -68,6 +68,13 @@ def test_sigma_of_an_explicand_whose_elements_are_alike(value, dtype):
     assert explanation.values.sum() == pytest.approx(50 * value, abs=5 * explanation.gap_stderr)
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e200])
+def test_sigma_of_an_explicand_of_any_size(scale):
+    usual, scaled = (explained(lambda z, s=s: (z / s).sum(1), s * X, geex.GEEX(), 100) for s in (1, scale))
+    assert scaled.config["sigma"][0] == pytest.approx(scale * usual.config["sigma"][0])
+    np.testing.assert_allclose(scaled.values, usual.values)
+
+
 def test_sigma_below_the_resolution_of_the_type_is_refused():
     x = np.array([1000, 2000, -1000], np.float32)
     with pytest.raises(errors.MethodError, match="cannot hold"):

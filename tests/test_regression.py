@@ -413,6 +413,30 @@ def test_inputs_of_any_size(method, scale):
     np.testing.assert_allclose(scaled.values, usual.values, atol=0.02)
 
 
+@pytest.mark.parametrize("scale", [1e-30, 1e-20, 1e20, 1e30])
+@pytest.mark.parametrize("shape", [(20,), (3, 4), (120, 120)], ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_noise_of_any_size(scale, shape, dtype):
+    x = np.random.default_rng(0).uniform(0.5, 1, shape)
+
+    def model(z, unit):
+        return np.tanh((z.astype(np.float64) / unit).mean(tuple(range(1, z.ndim))) - 0.3)
+
+    usual, scaled = (
+        explained(lambda z, unit=unit: model(z, unit), (unit * x).astype(dtype), geex.Regression(geex.GEEX()), 200)
+        for unit in (1, scale)
+    )
+    for name in ("values", "stderr", "gap_stderr", "reach"):
+        wanted = getattr(usual, name)
+        np.testing.assert_allclose(getattr(scaled, name), wanted, rtol=1e-3, atol=1e-3 * np.max(np.abs(wanted)))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e120])
+def test_noise_whose_square_is_no_number_is_refused(scale):
+    with pytest.raises(MethodError, match="rescale x"):
+        explained(lambda z: z.sum(1), scale * np.arange(1.0, 6), geex.Regression(geex.GEEX()), 100)
+
+
 @pytest.mark.parametrize("setting", [{"choice": 0}, {"choice": 2.5}, {"most": 0}, {"most": "all"}], ids=str)
 def test_numbers_of_draws_are_checked(setting):
     with pytest.raises(MethodError, match="wanted a whole number of at least 1"):

@@ -22,6 +22,7 @@ from geex.smooth import Kernel
 
 FEWEST_BLOCKS = 30
 BLOCK_ELEMENTS = 2**24
+LARGE = 1e100
 
 
 class Estimate(Protocol):
@@ -205,7 +206,9 @@ def _default_sigma(explicand: Array, baseline: Array) -> float:
     xp = namespace(explicand)
     x, absent = (xp.astype(array, xp.float64) for array in (explicand, baseline))
     alike = float(xp.max(x)) == float(xp.min(x))
-    spread = float(xp.max(xp.abs(x - absent))) if alike else float(xp.std(x))
+    largest = float(xp.max(xp.abs(x)))
+    unit = 1.0 if 1 / LARGE < largest < LARGE else largest or 1.0  # squares would leave the range of float64
+    spread = float(xp.max(xp.abs(x - absent))) if alike else unit * float(xp.std(x / unit))
     return 0.5 * (spread or 1.0)
 
 

@@ -76,6 +76,8 @@ class Regression:
                 raise MethodError(
                     f"of draws {search.family} noise, whose regression is not its score; take Gaussian()."
                 )
+            if not LEAST < search.sigma < 1 / LEAST:
+                raise MethodError(f"sigma is {search.sigma:.4g}, too far from 1 for its square; rescale x.")
             if self.complete and not search.path:
                 raise MethodError(
                     f"the values of {self.of!r} are slopes, which add up to nothing; take complete=False."
