@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import geex
-from geex.errors import BudgetError, MethodError
+from geex.errors import BudgetError, JournalError, MethodError
 from geex.record import stored
 from tests.helpers import explained
 
@@ -199,3 +199,34 @@ def test_errors_hold_for_a_model_that_no_smooth_sum_is_like():
     believed, whole = np.sqrt(np.mean(np.square(errors), axis=0))
     assert believed < least
     assert whole > least
+
+
+def test_the_same_method_asks_the_same(tmp_path):
+    journal = tmp_path / "run.geex"
+    found = explained(spotted, X, geex.Guided(), 302, journal=journal)
+    for source in (found, journal):
+        again = geex.estimate(source, method=geex.Guided())
+        assert again.values.tobytes() == found.values.tobytes()
+        for other in (geex.Guided(top=0.2), geex.Guided(fine=0.1), geex.Guided(first=60), geex.Guided(coarse=0.1)):
+            with pytest.raises(MethodError, match="asks other queries"):
+                geex.estimate(source, method=other)
+    first = geex.Regression(geex.Presence(0.5, widths=found.record.plans[0].first.search.widths))
+    with pytest.raises(MethodError, match="asks other queries"):
+        geex.estimate(found, method=first)
+
+
+def test_runs_about_different_outputs_are_different_runs(tmp_path):
+    journal = tmp_path / "run.geex"
+
+    def model(z):
+        return np.stack([spotted(z), 1 - spotted(z), z[:, 18:22, 18:22].mean((1, 2)) ** 2], axis=1)
+
+    about = [{"target": 0}, {"target": 2}, {"target": 0, "score": "margin"}, {"target": [0, 2]}]
+    runs = [explained(model, X, geex.Guided(), 202, journal=journal, **one) for one in about]
+    explained(model, X, geex.Guided(), 202, journal=journal, **about[0])
+    for which, run in enumerate(runs):
+        again = geex.estimate(journal, which=which)
+        assert again.target == run.target
+        assert again.values.tobytes() == run.values.tobytes()
+    with pytest.raises(JournalError, match="holds 4 runs"):
+        geex.estimate(journal, which=4)

@@ -68,6 +68,13 @@ def test_sigma_of_an_explicand_whose_elements_are_alike(value, dtype):
     assert explanation.values.sum() == pytest.approx(50 * value, abs=5 * explanation.gap_stderr)
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e200])
+def test_sigma_of_an_explicand_of_any_size(scale):
+    usual, scaled = (explained(lambda z, s=s: (z / s).sum(1), s * X, geex.GEEX(), 100) for s in (1, scale))
+    assert scaled.config["sigma"][0] == pytest.approx(scale * usual.config["sigma"][0])
+    np.testing.assert_allclose(scaled.values, usual.values)
+
+
 def test_sigma_below_the_resolution_of_the_type_is_refused():
     x = np.array([1000, 2000, -1000], np.float32)
     with pytest.raises(errors.MethodError, match="cannot hold"):
@@ -276,6 +283,49 @@ def test_tensors_that_are_views():
     assert np.isfinite(half.values).all()
     turned = explained(lambda z: linear(z.numpy())[::-1][::-1], torch.from_numpy(X), geex.GEEX(0.5), 100)
     assert torch.isfinite(turned.values).all()
+
+
+@pytest.mark.parametrize("scale", [1e-50, 1e60])
+def test_the_reach_of_tensors_is_as_fine_as_that_of_arrays(scale):
+    torch = pytest.importorskip("torch")
+    usual, scaled = (
+        explained(lambda z, s=s: s * z.sum(1) ** 2, torch.ones(40, dtype=torch.float64), geex.Regression(), 60)
+        for s in (1, scale)
+    )
+    assert scaled.reach == pytest.approx(scale * usual.reach)
+    assert "exact" not in repr(scaled)
+
+
+@pytest.mark.parametrize("large", [1e150, 1e170, 1e300])
+@pytest.mark.parametrize("method", [geex.Shapley(), geex.Regression(), geex.Guided()], ids=str)
+def test_one_enormous_feature_does_not_hide_the_others(method, large):
+    x = np.full((5, 4), 1e-100)
+    x[0, 0] = large
+    found = explained(lambda z: (z > 0).mean((1, 2)), x, method, 120)
+    np.testing.assert_allclose(found.values, 0.05, atol=1e-4)
+    assert (found.stderr > 0).all()
+
+
+@pytest.mark.parametrize("method", [None, geex.Shapley(), geex.Regression(), geex.Guided()], ids=str)
+def test_a_difference_that_only_float64_holds(method):
+    x = np.full((5, 4), 3e38, np.float32)
+    found = explained(lambda z: (z > 0).mean((1, 2)), x, method, 120, baseline=-3e38)
+    np.testing.assert_allclose(found.values, 0.05, atol=1e-4)
+    small = explained(lambda z: (z > 0).mean((1, 2)), np.full((5, 4), 1e-42, np.float32), method, 120)
+    np.testing.assert_allclose(small.values, 0.05, atol=1e-4)
+    assert np.isfinite(small.stderr).all()
+
+
+def test_differences_that_no_type_holds_are_refused_before_anything_is_asked():
+    def never(z):
+        raise AssertionError("nothing is asked")
+
+    for method in (None, geex.Regression(), geex.GEEX(1e300), geex.RISE(cells=2)):
+        with pytest.raises(errors.ExplicandError, match="so far apart"):
+            explained(never, np.full((5, 4), 1.5e308), method, 120, baseline=-1.5e308)
+    for method in (geex.GEEX(1e35), geex.GE(1e35), geex.RISE(cells=2)):
+        with pytest.raises(errors.MethodError, match="so far apart"):
+            explained(never, np.full((5, 4), 3e38, np.float32), method, 120, baseline=-3e38)
 
 
 def test_bars_only_for_people(capfd):

@@ -94,3 +94,15 @@ def test_single_precision_is_finite_whatever_the_seed():
         explanation = explained(lambda z: z.sum(1), np.ones(4, np.float32), geex.Presence(), 5000, seed=seed)
         assert np.isfinite(explanation.values).all()
         assert np.abs((explanation.values - 1) / explanation.stderr).max() < 5
+
+
+@pytest.mark.parametrize("alpha", [1e-50, 1e-9, 1 - 1e-8])
+def test_shares_that_the_type_of_x_cannot_hold_are_refused(alpha):
+    def never(z):
+        raise AssertionError("nothing is asked")
+
+    with pytest.raises(MethodError, match="float32"):
+        explained(never, np.ones(6, np.float32), geex.Presence(alpha), 40)
+    for near in (2.0**-22, 1 - 2.0**-22):
+        assert np.isfinite(explained(MODEL, np.ones(6, np.float32), geex.Presence(near), 40).values).all()
+    assert np.isfinite(explained(MODEL, ONES, geex.Presence(1 - 1e-8), 40).values).all()

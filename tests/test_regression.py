@@ -180,6 +180,23 @@ def test_linear_models_are_recovered(of, shape):
     np.testing.assert_allclose(explanation.values, slope * x, atol=1e-6 * np.abs(slope * x).max())
 
 
+@pytest.mark.parametrize("features", [geex.Elements(), geex.Pixels(channels=0)], ids=str)
+def test_slopes_by_regression_are_slopes(features):
+    """Whatever the baseline is, x itself too; and in units of the answer for one of x, with the errors of a score."""
+    slope, x = np.random.default_rng(3).normal(size=(2, 2, 3, 4))
+    wanted = slope if features == geex.Elements() else slope.sum(0)
+    for baseline in (None, x):
+        method = geex.Regression(geex.GE(0.1))
+        found = explained(lambda z: (z * slope).sum((1, 2, 3)), x, method, 202, features=features, baseline=baseline)
+        np.testing.assert_allclose(found.values, wanted, atol=1e-6)
+        assert "gradient" in found.estimand
+    curved = [explained(lambda z: (z**3).sum(1), np.arange(2.0, 5), method, 4002) for method in (geex.GE(0.1), method)]
+    for found in curved:
+        assert np.abs((found.values - 3 * np.arange(2.0, 5) ** 2 - 0.03) / found.stderr).max() < 4
+    with pytest.raises(MethodError, match="slopes"):
+        explained(lambda z: z.sum(1), np.ones(3), geex.Regression(geex.GE(0.1), complete=True), 202)
+
+
 def test_banzhaf_values_of_a_game():
     explanation = explained(model_of(glove, 6), np.ones(6), geex.Regression(geex.Presence(0.5)), 40002)
     np.testing.assert_allclose(explanation.values, banzhaf(glove, 6), atol=0.02)
@@ -407,6 +424,12 @@ def test_coefficients_that_are_not_the_values_are_refused(of):
         explained(lambda z: z.sum(1), np.ones(5), geex.Regression(of), 202)
 
 
+@pytest.mark.parametrize("of", [geex.Shapley(), geex.Guided(), geex.Regression(complete=True)], ids=str)
+def test_what_is_a_regression_already_is_refused(of):
+    with pytest.raises(MethodError, match="take it as the method"):
+        geex.Regression(of)
+
+
 def test_masks_of_features_answer_no_question_about_other_features():
     slope = np.arange(1.0, 7)
     explanation = explained(
@@ -426,6 +449,30 @@ def test_inputs_of_any_size(method, scale):
     usual = explained(lambda z: z[:, 2:5, 3:6].sum((1, 2)), x, method, 200)
     scaled = explained(lambda z: (z / scale)[:, 2:5, 3:6].sum((1, 2)), x * scale, method, 200)
     np.testing.assert_allclose(scaled.values, usual.values, atol=0.02)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-20, 1e20, 1e30])
+@pytest.mark.parametrize("shape", [(20,), (3, 4), (120, 120)], ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_noise_of_any_size(scale, shape, dtype):
+    x = np.random.default_rng(0).uniform(0.5, 1, shape)
+
+    def model(z, unit):
+        return np.tanh((z.astype(np.float64) / unit).mean(tuple(range(1, z.ndim))) - 0.3)
+
+    usual, scaled = (
+        explained(lambda z, unit=unit: model(z, unit), (unit * x).astype(dtype), geex.Regression(geex.GEEX()), 200)
+        for unit in (1, scale)
+    )
+    for name in ("values", "stderr", "gap_stderr", "reach"):
+        wanted = getattr(usual, name)
+        np.testing.assert_allclose(getattr(scaled, name), wanted, rtol=1e-3, atol=1e-3 * np.max(np.abs(wanted)))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e120])
+def test_noise_whose_square_is_no_number_is_refused(scale):
+    with pytest.raises(MethodError, match="rescale x"):
+        explained(lambda z: z.sum(1), scale * np.arange(1.0, 6), geex.Regression(geex.GEEX()), 100)
 
 
 @pytest.mark.parametrize("setting", [{"choice": 0}, {"choice": 2.5}, {"most": 0}, {"most": "all"}], ids=str)

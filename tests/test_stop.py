@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import geex
-from geex.errors import InputError
+from geex.errors import InputError, LittleToExplain
 from tests.helpers import explained
 
 RNG = np.random.default_rng(0)
@@ -119,3 +119,24 @@ def test_where_nothing_made_a_difference_nothing_is_known(method, rule):
     assert found.queries >= 299
     assert found.needed() is None
     assert "exact" not in repr(found)
+
+
+@pytest.mark.parametrize("rule", [geex.Precise(0.3), geex.Settled(0.7)], ids=str)
+def test_where_nothing_changes_a_ranking_of_zeros_ends_nothing(rule):
+    with pytest.warns(LittleToExplain):
+        found = explained(lambda z: np.full(len(z), 3.0), np.ones(50), geex.Regression(), 300, stop=rule)
+    assert not found.values.any()
+    assert found.ended == ""
+    assert found.queries == 300
+
+
+def test_an_output_that_never_changes_keeps_no_run_going():
+    found = explained(
+        lambda z: np.stack([linear(z), np.ones(len(z))], 1),
+        X,
+        geex.Regression(),
+        5000,
+        target="all",
+        stop=geex.Settled(0.7),
+    )
+    assert "was wanted" in found.ended

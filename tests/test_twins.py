@@ -90,3 +90,11 @@ def test_the_largest_are_the_first_in_order(share):
     wanted = np.zeros(values.size, bool)
     wanted[np.argsort(-values.ravel(), kind="stable")[: max(1, round(share * values.size))]] = True
     np.testing.assert_array_equal(largest(values, share), wanted.reshape(values.shape))
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5, 1.0])
+def test_what_is_no_number_is_not_among_the_largest(share):
+    values = np.array([np.nan, 3.0, np.nan, 1.0, 2.0, np.nan])
+    wanted = {0.01: [1], 0.5: [1, 3, 4], 1.0: range(6)}[share]
+    np.testing.assert_array_equal(np.flatnonzero(largest(values, share)), wanted)
+    assert largest(np.full(10, np.nan), share).sum() == max(1, round(10 * share))

@@ -41,6 +41,7 @@ __all__ = [
     "revived",
     "segment_sum",
     "solved",
+    "too_far",
     "working",
 ]
 
@@ -181,13 +182,20 @@ def gradient_free(array: Array) -> AbstractContextManager[Any]:
 
 
 def largest(values: np.ndarray, share: float) -> np.ndarray:
-    """Which are the largest, as booleans: a share of them, one at the least, and of equal ones the first."""
-    row = values.ravel()
+    """Which are the largest, as booleans: a share of them, one at the least, and of equal ones the first.
+    NaN is less than all."""
+    row = np.where(np.isnan(values), -np.inf, values).ravel()
     count = max(1, round(share * len(row)))
     least = np.partition(row, -count)[-count]
     chosen: np.ndarray = row > least
     chosen[np.flatnonzero(row == least)[: count - np.count_nonzero(chosen)]] = True
     return chosen.reshape(values.shape)
+
+
+def too_far(one: Array, other: Array) -> bool:
+    """Whether the difference of two arrays of one type is somewhere beyond that type."""
+    xp = namespace(one)
+    return bool(xp.max(xp.abs(one / 2 - other / 2)) > xp.finfo(one.dtype).max / 2)
 
 
 def segment_sum(rows: Array, order: np.ndarray, lengths: np.ndarray) -> Array:

@@ -214,10 +214,11 @@ def _check_masks(record: Record, features: Features) -> None:
 
 
 def _another_method(record: Record, task: Task, method: Method) -> Task:
-    """The task with a method whose questions are those that were asked."""
+    """The task with a method whose questions are those that were asked. Later legs follow from all of its settings."""
     task = replace(task, method=method)
     for asked, (wanted, _) in zip(record.plans, plans_of(task, Masks(keep=0)), strict=True):
-        if asked.fingerprint != wanted.fingerprint:
+        follows = asked.before is None or method == record.task.method
+        if asked.first.fingerprint != wanted.fingerprint or not follows:
             raise MethodError(
                 f"{method!r} asks other queries than {record.task.method!r} did; ask them with geex.explain(…)."
             )

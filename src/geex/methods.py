@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, ClassVar, Protocol
 
-from geex.arrays import Array, Shape, namespace
+from geex.arrays import Array, Shape, namespace, too_far
 from geex.checks import is_whole, positive, truth, whole
 from geex.errors import MethodError
 from geex.features import Features, image_axes
@@ -22,6 +22,7 @@ from geex.smooth import Kernel
 
 FEWEST_BLOCKS = 30
 BLOCK_ELEMENTS = 2**24
+LARGE = 1e100
 
 
 class Estimate(Protocol):
@@ -186,6 +187,7 @@ def _noise(
         filter_ = (kernel, axes)
     sigma = _default_sigma(explicand, baseline) if method.sigma is None else float(method.sigma)
     _check_resolution(sigma, explicand, baseline)
+    check_path(explicand, baseline)
     still = getattr(method, "still", False)
     return Noise(method.family, sigma, positions, method.mirror, block, filter_, shared, path, still)
 
@@ -204,8 +206,19 @@ def _default_sigma(explicand: Array, baseline: Array) -> float:
     xp = namespace(explicand)
     x, absent = (xp.astype(array, xp.float64) for array in (explicand, baseline))
     alike = float(xp.max(x)) == float(xp.min(x))
-    spread = float(xp.max(xp.abs(x - absent))) if alike else float(xp.std(x))
+    largest = float(xp.max(xp.abs(x)))
+    unit = 1.0 if 1 / LARGE < largest < LARGE else largest or 1.0  # squares would leave the range of float64
+    spread = float(xp.max(xp.abs(x - absent))) if alike else unit * float(xp.std(x / unit))
     return 0.5 * (spread or 1.0)
+
+
+def check_path(explicand: Array, baseline: Array) -> None:
+    """Points between x and x̊ are made of x − x̊, which the type of x has to hold."""
+    if too_far(explicand, baseline):
+        raise MethodError(
+            f"x and the baseline are so far apart that {explicand.dtype}, the type of x, has no x − x̊; give x in "
+            "float64, or rescale it."
+        )
 
 
 def _check_resolution(sigma: float, explicand: Array, baseline: Array) -> None:

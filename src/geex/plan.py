@@ -71,6 +71,11 @@ class Plan:
         """How many draws earlier legs have asked."""
         return 0 if self.before is None else self.before[0].earlier + self.before[1]
 
+    @property
+    def first(self) -> "Plan":
+        """That of the first leg."""
+        return self if self.before is None else self.before[0].first
+
     def bare(self) -> "Plan":
         """The same without the masks that were kept."""
         before = None if self.before is None else (self.before[0].bare(), self.before[1])

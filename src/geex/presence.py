@@ -50,6 +50,12 @@ class Presence(ByScore):
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> "PresenceMasks":
         shape = tuple(explicand.shape)
+        least = float(namespace(explicand).finfo(explicand.dtype).eps)
+        if self.alpha is not None and not least <= self.alpha <= 1 - least:
+            raise MethodError(
+                f"alpha is {self.alpha!r}, which {explicand.dtype}, the type of x, cannot tell from 0 or 1; wanted a "
+                f"share above {least:.2g} and below 1 − {least:.2g}."
+            )
         axes = grid_axes(features, shape) if self.widths else ()
         if self.widths and not axes:
             raise MethodError("smooth masks want features with neighbours, and these have none; take widths=().")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from geex.arrays import Array, library, namespace
+from geex.arrays import Array, library, like, namespace
 from geex.errors import MethodError
 from geex.explanation import Explanation, completed
 from geex.methods import Estimate
@@ -108,15 +108,15 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
         centre=(centre if several else centre[0, ...]) if any(hasattr(part, "centre") for part in parts) else None,
         partial=record.partial,
         ended=record.ended,
-        reach=one(_reach(parts, len(targets), xp)),
+        reach=one(_reach(parts, len(targets), values)),
         noise=None if record.again is None else one(_noise(record, targets)),
     )
 
 
-def _reach(parts: list[Estimate], outputs: int, xp: Any) -> Array:
-    """Half the width of the 95% interval of the sum over the top tenth of features (k,)."""
+def _reach(parts: list[Estimate], outputs: int, values: Array) -> Array:
+    """Half the width of the 95% interval of the sum over the top tenth of features (k,), in float64 beside `values`."""
     squares = [sum(reach(part, output) ** 2 for part in parts) for output in range(outputs)]
-    return xp.asarray([square**0.5 / len(parts) for square in squares])
+    return like([square**0.5 / len(parts) for square in squares], values, namespace(values).float64)
 
 
 def _noise(record: Record, targets: list[int]) -> Array:

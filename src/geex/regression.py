@@ -29,14 +29,14 @@ from geex.rivals import Rivals
 from geex.score import Answered, contrast
 from geex.search import Gaussian, Noise, Search
 
-LARGE = 1e100
+LARGE, LEAST = 1e12, 1e-100
 
 
 @dataclass(frozen=True)
 class Regression:
     """Values by regression on what another method asks.
 
-    of: the method that asks: `Presence(alpha=0.5)`, or `GEEX(…)`.
+    of: the method that asks: `Presence(alpha=0.5)`, `GEEX(…)`, or `GE(…)`, whose values are slopes.
     complete: whether the values are made to add up to f(x) − f(x̊) exactly, by conditioning on it. That moves mass onto
         features that do nothing: it gives up Insensitivity for the sum.
     choice: how many draws the prior is chosen by.
@@ -53,9 +53,16 @@ class Regression:
             raise MethodError(
                 f"of is {self.of!r}; wanted a method with mirrored draws such as geex.Presence(alpha=0.5)."
             )
+        if hasattr(self.of, "following") or isinstance(getattr(self.of, "by", self.of), Regression):
+            raise MethodError(f"of is {self.of!r}, which regresses on what it asks already; take it as the method.")
         whole("choice", self.choice, 1, MethodError)
         if self.most is not None:
             whole("most", self.most, 1, MethodError)
+
+    @property
+    def compares(self) -> bool:
+        """Whether x is compared with the baseline, as `of` says."""
+        return bool(getattr(self.of, "compares", True))
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
         search = self.of.search(explicand, baseline, features, rows)
@@ -69,6 +76,12 @@ class Regression:
             if not isinstance(search.family, Gaussian):
                 raise MethodError(
                     f"of draws {search.family} noise, whose regression is not its score; take Gaussian()."
+                )
+            if not LEAST < search.sigma < 1 / LEAST:
+                raise MethodError(f"sigma is {search.sigma:.4g}, too far from 1 for its square; rescale x.")
+            if self.complete and not search.path:
+                raise MethodError(
+                    f"the values of {self.of!r} are slopes, which add up to nothing; take complete=False."
                 )
         elif search.alpha != 0.5 and not search.by_size:
             raise MethodError(
@@ -160,14 +173,18 @@ def _axes(plan: Plan) -> tuple[int, ...]:
 
 
 def _reaches(plan: Plan) -> list[Array]:
-    """Candidates of D (p,), in float64 and 0 where x = x̊: x − x̊ with its sign, and the root of its size."""
-    xp = namespace(plan.explicand)
-    difference = xp.astype(plan.explicand - plan.baseline, xp.float64)
-    if not isinstance(plan.search, PresenceMasks):
-        return [xp.reshape(difference, (-1,))]
-    largest = float(xp.max(xp.abs(difference)))
+    """Candidates of D (p,), in float64 and 0 where x = x̊: x − x̊ with its sign, and the root of its size. For slopes
+    D is 1."""
+    xp, search = namespace(plan.explicand), plan.search
+    x, absent = (xp.astype(array, xp.float64) for array in (plan.explicand, plan.baseline))
+    difference = x - absent
+    if isinstance(search, Noise):
+        return [xp.reshape(difference if search.path else xp.ones_like(difference), (-1,))]
+    signs, largest = xp.sign(difference), float(xp.max(xp.abs(difference)))
     if not 1 / LARGE < largest < LARGE:
-        difference = difference / largest  # products of D would leave the range of float64; the fit knows D to a factor
+        difference = difference / largest  # D and 1/D would leave the range of float32; the fit knows D to a factor
+        largest = 1.0
+    difference = signs * xp.clip(xp.abs(difference), LEAST * largest, None)  # what differs has a square above 0
     size = xp.sqrt(plan.features.total(difference[None, ...] ** 2)[0, :])
     typical = xp.sqrt(xp.mean(size**2))
     rooted = xp.sqrt(size / typical + 0.1) * xp.astype(size > 0, xp.float64)

@@ -15,6 +15,7 @@ from geex.arrays import Array, Shape, Stream, like, namespace
 from geex.checks import is_number, whole
 from geex.errors import MethodError
 from geex.features import Features, image_axes
+from geex.methods import check_path
 from geex.outputs import Score
 from geex.plan import Plan
 from geex.score import Answered, Moments, estimate
@@ -40,6 +41,7 @@ class RISE:
             raise MethodError(f"keep is {self.keep!r}; wanted a probability above 0 and below 1, such as 0.5.")
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> "SmoothMasks":
+        check_path(explicand, baseline)
         return SmoothMasks(self.cells, float(self.keep), image_axes(tuple(explicand.shape), features.channels))
 
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Moments:

@@ -201,9 +201,10 @@ class Noise:
         return draws.noise * namespace(explicand).astype(explicand != baseline, explicand.dtype)
 
     def contrasts(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
-        """Half of what the two queries of a draw differ by: σ ε of every element (u, elements)."""
+        """Half of what the two queries of a draw differ by: σ ε of every element (u, elements). In float64, since the
+        squares of such σ as go with x need not be numbers of its type."""
         xp = namespace(explicand)
-        noise = self._moving(draws, explicand, baseline)
+        noise = xp.astype(self._moving(draws, explicand, baseline), xp.float64)
         steps = xp.broadcast_to(self.sigma * noise, (noise.shape[0], *explicand.shape))
         return xp.reshape(steps, (steps.shape[0], -1))
 

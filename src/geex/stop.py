@@ -119,9 +119,10 @@ def _sum_stderr(estimate: Estimate, row: Array, output: int) -> Array:
 
 
 def _found(estimate: Estimate, span: np.ndarray) -> bool:
-    """Whether every output that changes from x̊ to x has values: where nothing that was asked made a difference, neither
-    an error of 0 nor a ranking of zeros says anything."""
-    return bool(np.any(host(estimate.values) != 0, axis=1)[span != 0].all())
+    """Whether there are values at all, and of every output that changes from x̊ to x: where nothing that was asked made
+    a difference, neither an error of 0 nor a ranking of zeros says anything."""
+    valued = np.any(host(estimate.values) != 0, axis=1)
+    return bool(valued.any() and valued[span != 0].all())
 
 
 def _shares(rule: Any, *names: str) -> None:

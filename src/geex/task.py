@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from geex.arrays import Array, Shape, as_array, as_explicand, like, namespace, working
+from geex.arrays import Array, Shape, as_array, as_explicand, like, namespace, too_far, working
 from geex.baseline import Baseline, baselines, said
 from geex.checks import whole
 from geex.default import QUERIES, defaults, looks_like_a_batch
@@ -114,6 +114,9 @@ def _baselines(spec: Baseline, explicand: Array, features: Features, method: Met
             f"x equals {which} in every feature, so there is nothing to share out; take another baseline, "
             "such as a number that x does not consist of, geex.blur(…) or geex.mean(data)."
         )
+    for baseline in found:
+        if explicand.dtype == namespace(explicand).float64 and too_far(explicand, baseline):
+            raise ExplicandError("x and the baseline are so far apart that float64 has no x − x̊; rescale both.")
     return found
 
 

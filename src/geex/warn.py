@@ -60,7 +60,7 @@ def uneven_scales(task: Task, baseline: Array) -> None:
         return
     if getattr(task.features, "line", False):
         return
-    reach = np.abs(host(task.explicand - baseline))
+    reach = np.abs(host(task.explicand).astype(np.float64) - host(baseline))
     reach = reach[reach > 0]
     if reach.size and reach.max() > UNEVEN * reach.min():
         warnings.warn(

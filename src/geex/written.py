@@ -20,6 +20,8 @@ from geex.task import Task
 ARRAYS = ("explicand", "baselines", "bounds")
 PLAIN = ("queries", "seed", "target", "twice", "baseline")
 MADE = ("method", "features", "score", "stop")
+KEY = ("method", "features", "seed", "dtype")
+ABOUT = ("target", "score")  # what is asked in legs follows from what the run is about
 
 
 class Unknown:
@@ -39,7 +41,8 @@ def written(task: Task) -> tuple[str, str, bytes]:
     settings |= {"library": library(task.explicand), "dtype": str(task.dtype).removeprefix("torch.")}
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-    digest = hashlib.sha256(json.dumps([settings[n] for n in ("method", "features", "seed", "dtype")]).encode())
+    key = KEY + ABOUT if hasattr(task.method, "following") else KEY
+    digest = hashlib.sha256(json.dumps([settings[name] for name in key]).encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].shape} {arrays[name].dtype}".encode() + arrays[name].tobytes())
     return digest.hexdigest(), json.dumps(settings), file.getvalue()
