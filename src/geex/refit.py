@@ -5,7 +5,8 @@ candidate, they cannot tell how little it is. All draws can, once there are more
 
     |d − Φ û|² / (n − q)  is at least the noise's variance on average,   s² λ  is what was taken for it
 
-If the first is far below the second, λ is too large.
+If the first is far below the second, λ is too large. Smooth masks are left alone: they hardly differ in some directions,
+of which λ alone says something.
 """
 
 from collections.abc import Iterator
@@ -21,11 +22,15 @@ STEP, STEPS = 1e-2, 4
 
 
 def fits(
-    designs: list[Design], lifts: list[Lift], differences: Array, choices: list[Choice]
+    designs: list[Design], lifts: list[Lift], differences: Array, choices: list[Choice], smooth: bool
 ) -> Iterator[tuple[list[int], Choice, Posterior]]:
-    """Places of outputs of d (n, k) that are fitted alike, how, and their fit. An output's depends on it alone."""
+    """Places of outputs of d (n, k) that are fitted alike, how, and their fit. An output's depends on it alone.
+
+    smooth: whether what was asked was.
+    """
     xp = namespace(differences)
-    ahead = {(choice, STEPS): _places(choices, choice) for choice in dict.fromkeys(choices)}
+    most = 0 if smooth else STEPS
+    ahead = {(choice, most): _places(choices, choice) for choice in dict.fromkeys(choices)}
     while ahead:
         choice, steps = next(iter(ahead))
         places = ahead.pop((choice, steps))

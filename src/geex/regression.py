@@ -102,7 +102,8 @@ class Regression:
         choices = chosen_priors(designs, lifts, differences, _axes(plan), self.choice)
         outputs = scored(ends, score)
         xp, found_fits = namespace(outputs), []
-        for places, choice, found in fits(designs, lifts, differences, [one.best for one in choices]):
+        smooth = bool(getattr(plan.search, "widths", ()) or getattr(plan.search, "smooth", None))
+        for places, choice, found in fits(designs, lifts, differences, [one.best for one in choices], smooth):
             own = xp.stack([differences[:, place] for place in places], axis=1)
             rivals = None
             if self.complete:
