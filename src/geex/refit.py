@@ -5,8 +5,8 @@ candidate, they cannot tell how little it is. All draws can, once there are more
 
     |d − Φ û|² / (n − q)  is at least the noise's variance on average,   s² λ  is what was taken for it
 
-If the first is far below the second, λ is too large. Smooth masks are left alone: they hardly differ in some directions,
-of which λ alone says something.
+If the first is far below the second, λ is too large. Fits of smooth masks are left as they are: these hardly differ in
+some directions, of which λ alone says something.
 """
 
 from collections.abc import Iterator
