@@ -81,7 +81,7 @@ def test_errors_of_float32_are_those_of_float64(shape, queries, seed):
         for kind in (np.float64, np.float32)
     )
     assert narrow.stderr.max() < 3 * wide.stderr.max()
-    assert narrow.gap_stderr < 3 * wide.gap_stderr + 1e-9
+    assert narrow.gap_stderr < 3 * wide.gap_stderr + 1e-7  # the rounding of float32
 
 
 def test_values_of_wide_tables_do_not_hang_on_the_seed():
