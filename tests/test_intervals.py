@@ -38,6 +38,50 @@ def test_shapley_intervals_where_few_features_of_many_matter():
     assert within(together, runs)
 
 
+@pytest.mark.parametrize(("count", "queries"), [(4, 14), (6, 18)])
+def test_intervals_of_few_features_whose_masks_repeat(count, queries, monkeypatch):
+    """Draws that repeat others leave nothing over: looking at λ again makes no interval narrow that should not be."""
+    weights, x = np.random.default_rng(0).normal(size=(count, 8)), np.random.default_rng(count).normal(size=count)
+
+    def model(z):
+        return np.tanh(z @ weights).sum(1)
+
+    masks = (np.arange(2**count)[:, None] >> np.arange(count)) & 1
+    true = (2 * masks - 1).T @ model(masks * x) / 2 ** (count - 1)
+
+    def covered():
+        found = [explained(model, x, geex.Regression(), queries, seed=seed).interval() for seed in range(150)]
+        return np.mean([(low <= true) & (true <= high) for low, high in found])
+
+    again = covered()
+    monkeypatch.setattr("geex.refit.STEPS", 0)
+    assert again > covered() - 0.02
+
+
+@pytest.mark.parametrize(("queries", "seed"), [(26, 39), (26, 0), (40, 110)])
+def test_values_add_up_where_draws_are_hardly_more_than_features(queries, seed):
+    x = np.random.default_rng(10).normal(size=10) + 1.5
+    found = explained(lambda z: z.prod(1) + z[:, 0], x, geex.Shapley(), queries, seed=seed)
+    assert abs(found.gap) < 1e-6
+    assert found.centre.sum() == pytest.approx(found.output - found.base_value, abs=1e-4)
+    assert np.abs(found.centre).max() < 1e4
+
+
+def test_an_exact_part_does_not_make_errors_certain():
+    """Shapley values against a baseline that differs in one feature are exact; those against the other are not."""
+    x, weights = np.random.default_rng(4).normal(size=9), np.random.default_rng(1).normal(size=9)
+    near = x.copy()
+    near[0] += 1
+    settings = {"method": geex.Shapley(), "queries": 100, "progress": False}
+
+    def model(z):
+        return np.tanh(z @ weights)
+
+    both = geex.explain(model, x, baseline=[np.zeros(9), near], **settings)
+    assert np.isfinite(both.freedom)
+    assert geex.explain(model, x, baseline=near, **settings).freedom == np.inf
+
+
 def test_intervals_of_pixels_on_knots():
     """More than 112² pixels are carried by knots, and the model has a value for every pixel of its own."""
     shape = (120, 110)

@@ -99,7 +99,7 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
         gap_stderr=one(gap_stderr),
         target=targets if several else targets[0],
         queries=record.asked,
-        freedom=float(sum(getattr(part, "freedom", np.inf) for part in parts)),
+        freedom=_freedom(parts),
         estimand=_estimand(task, plans, parts),
         config=_config(task, plans),
         explicand=task.explicand,
@@ -111,6 +111,12 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
         reach=one(_reach(parts, len(targets), values)),
         noise=None if record.again is None else one(_noise(record, targets)),
     )
+
+
+def _freedom(parts: list[Estimate]) -> float:
+    """Degrees of freedom of the parts that have errors; infinite where all are exact."""
+    known = [float(getattr(part, "freedom", np.inf)) for part in parts]
+    return sum(one for one in known if np.isfinite(one)) or np.inf
 
 
 def _reach(parts: list[Estimate], outputs: int, values: Array) -> Array:

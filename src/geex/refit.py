@@ -5,12 +5,15 @@ candidate, they cannot tell how little it is. All draws can, once there are more
 
     |d − Φ û|² / (n − q)  is at least the noise's variance on average,   s² λ  is what was taken for it
 
-If the first is far below the second, λ is too large. Fits of smooth masks are left as they are: these hardly differ in
-some directions, of which λ alone says something.
+If the first is far below the second, λ is too large. Draws that repeat others, of which few features have many, are not
+counted, and where draws do not tell of every coefficient λ stays. Fits of smooth masks are left as they are too: these
+hardly differ in some directions, of which λ alone says something.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
+
+import numpy as np
 
 from geex.arrays import Array, host, like, namespace
 from geex.choice import Choice
@@ -36,7 +39,7 @@ def fits(
         places = ahead.pop((choice, steps))
         design, own = designs[choice.lift], xp.take(differences, like(places, differences, xp.int64), axis=1)
         found = posterior(design, own, lifts[choice.lift], choice.prior, choice.ratio)
-        noisy = [bool(less) and steps > 0 for less in host(_less(design, own, found, choice.ratio))]
+        noisy = [bool(less) and steps > 0 for less in _less(design, own, found, choice.ratio)]
         for output, again in zip(places, noisy, strict=True):
             if again:
                 ahead.setdefault((replace(choice, ratio=STEP * choice.ratio), steps - 1), []).append(output)
@@ -49,9 +52,22 @@ def _places(choices: list[Choice], choice: Choice) -> list[int]:
     return [place for place, one in enumerate(choices) if one == choice]
 
 
-def _less(design: Design, differences: Array, found: Posterior, ratio: float) -> Array:
+def _less(design: Design, differences: Array, found: Posterior, ratio: float) -> np.ndarray:
     """Whether there is far less noise than was taken for it (k,)."""
     xp = namespace(differences)
     n, q = design.contrasts.shape
-    left = xp.sum((differences - design.explained(found.coefficients.T)) ** 2, axis=0)
-    return left < FAR_BELOW * found.scale * ratio * max(0, n - q)
+    left = host(xp.sum((differences - design.explained(found.coefficients.T)) ** 2, axis=0))
+    believed = FAR_BELOW * ratio * host(found.scale)
+    less = left < believed * max(0, n - q)
+    return left < believed * _left_over(design) if less.any() else less
+
+
+def _left_over(design: Design) -> int:
+    """How many draws there are beyond what coefficients take: different ones, and 0 where these leave some untold."""
+    rows, gram = host(design.contrasts), host(design.gram())
+    there = np.diagonal(gram) > 0
+    count = int(np.count_nonzero(there))
+    if np.linalg.matrix_rank(gram[np.ix_(there, there)], hermitian=True) < count:
+        return 0
+    first = np.take_along_axis(rows, np.argmax(rows != 0, axis=1)[:, None], axis=1)
+    return max(0, len(np.unique(rows * np.sign(first), axis=0)) - count)
