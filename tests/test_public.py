@@ -35,7 +35,7 @@ LAYERS = [
     ["errors", "threads"],
     ["checks"],
     ["arrays"],
-    ["path", "smooth"],
+    ["path", "smooth", "kernel"],
     ["features"],
     ["baseline"],
     ["search"],

@@ -80,7 +80,8 @@ def grams(rows: Array, candidates: list[Prior]) -> Iterator[tuple[Prior, np.ndar
         for share, width in prior.mixture:
             part = Prior(prior.shape, prior.axes if width else (), ((1.0, width),))
             if part not in made:
-                made[part] = host(rows @ part.apply(rows).T)
+                half = part.rooted(rows)
+                made[part] = host(half @ half.T)
             total += share * made[part]
         yield prior, total
 

@@ -12,6 +12,7 @@ from math import prod
 import numpy as np
 
 from geex.arrays import Array, Shape, along, like, namespace
+from geex.kernel import kernel, root
 from geex.knots import Knots
 
 WIDTHS = (1 / 75, 1 / 37, 1 / 28, 1.5 / 28, 2 / 28, 3 / 28, 5 / 28)
@@ -36,9 +37,20 @@ class Prior:
         for share, width in self.mixture:
             part = share * grid
             for axis in self.axes if width else ():
-                part = along(part, axis + 1, like(_kernel(self.shape[axis], width), rows))
+                part = along(part, axis + 1, like(kernel(self.shape[axis], width), rows))
             total = part + total
         return xp.reshape(total, (rows.shape[0], -1))
+
+    def rooted(self, rows: Array) -> Array:
+        """Φ R (r, m) of rows Φ (r, q), where K = R Rᵀ: then Φ K Φᵀ is a product with itself, of which half is made."""
+        xp = namespace(rows)
+        parts = []
+        for share, width in self.mixture:
+            part = xp.reshape(rows * share**0.5, (rows.shape[0], *self.shape))
+            for axis in reversed(self.axes) if width else ():
+                part = along(part, axis + 1, like(root(self.shape[axis], width), rows))
+            parts.append(xp.reshape(part, (rows.shape[0], -1)))
+        return parts[0] if len(parts) == 1 else xp.concat(parts, axis=1)
 
     def dense(self) -> np.ndarray:
         """K (q, q)."""
@@ -58,12 +70,12 @@ class Prior:
             return np.ones(self.shape[axis])
         matrix = knots.matrix(axis)
         smooth = width > 0 and axis in self.axes
-        return np.asarray(np.sum((matrix @ _kernel(self.shape[axis], width) if smooth else matrix) * matrix, axis=1))
+        return np.asarray(np.sum((matrix @ kernel(self.shape[axis], width) if smooth else matrix) * matrix, axis=1))
 
     def _along(self, width: float) -> list[np.ndarray]:
         """The kernel of one part of the mixture along every axis."""
         smooth = [width > 0 and axis in self.axes for axis in range(len(self.shape))]
-        return [_kernel(n, width) if along else np.eye(n) for n, along in zip(self.shape, smooth, strict=True)]
+        return [kernel(n, width) if along else np.eye(n) for n, along in zip(self.shape, smooth, strict=True)]
 
 
 def priors(knots: Knots, axes: tuple[int, ...]) -> list[Prior]:
@@ -98,8 +110,3 @@ def _product(matrices: list[np.ndarray]) -> np.ndarray:
     for matrix in matrices:
         product = np.kron(product, matrix)
     return product
-
-
-def _kernel(length: int, width: float) -> np.ndarray:
-    place = np.arange(length)
-    return np.asarray(np.exp(-((place[:, None] - place) ** 2) / (2 * width**2)))
