@@ -97,8 +97,8 @@ class ByFeatures:
         return 1.0
 
     def influence(self, design: Design) -> Array:
-        """∂û/∂d (n, q), in float64: where draws are hardly more than features, what is large in it cancels."""
-        return design.explained(self.dense / self.ratio)
+        """∂û/∂d (n, q), in float64 where draws are hardly more than features: what is large in it cancels."""
+        return design.explained_by_many(self.dense / self.ratio)
 
 
 Covariance = ByDraws | ByFeatures

@@ -10,6 +10,7 @@ from functools import cached_property
 from geex.arrays import Array, gram, namespace
 
 ROWS = 4096
+LEFT = 0.1  # a digit of float32, no more, may be lost where sums cancel
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,5 +60,21 @@ class Design:
     def explained(self, coefficients: Array) -> Array:
         """Φ u (n, k) for coefficients u (q, k), in their type."""
         xp = namespace(self.contrasts)
-        steps = coefficients if self.units is None else coefficients * self.units[:, None]
+        steps = self._steps(coefficients)
         return xp.concat([xp.astype(block, steps.dtype, copy=False) @ steps for block in self.blocks()], axis=0)
+
+    def explained_by_many(self, coefficients: Array) -> Array:
+        """Φ u (n, q) for as many coefficients u (q, q) as there are of them. It is made in the type of the contrasts,
+        unless sums cancel to less than LEFT of what independent terms would add up to."""
+        xp = namespace(self.contrasts)
+        if self.contrasts.dtype == coefficients.dtype:
+            return self.explained(coefficients)
+        steps = self._steps(coefficients)
+        found = self.contrasts @ xp.astype(steps, self.contrasts.dtype)
+        apart = xp.astype(xp.linalg.diagonal(self._product), steps.dtype) @ xp.sum(steps**2, axis=1)
+        sound = float(xp.linalg.vector_norm(found)) ** 2 >= LEFT**2 * float(apart)
+        return found if sound else self.explained(coefficients)
+
+    def _steps(self, coefficients: Array) -> Array:
+        """What contrasts are multiplied with."""
+        return coefficients if self.units is None else coefficients * self.units[:, None]
