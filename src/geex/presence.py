@@ -124,9 +124,12 @@ class PresenceMasks(Search):
 
     def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
         xp = namespace(explicand)
-        inside = 1 if self.within is None else self.region(explicand)
-        hidden = (self.on_elements(side * inside, explicand) for side in (1 - draws.noise, draws.noise))
-        return xp.stack([xp.where(mask > 0, baseline, explicand) for mask in hidden], axis=1)
+        absent = baseline
+        if self.within is not None:
+            inside = self.on_elements(self.region(explicand)[None, :], explicand)[0, ...] > 0
+            absent = xp.where(inside, baseline, explicand)
+        shown = self.on_elements(draws.noise, explicand)[:, None, ...] > 0
+        return xp.where(shown, xp.stack([explicand, absent]), xp.stack([absent, explicand]))
 
     def weights(self, draws: Draws, explicand: Array, baseline: Array, features: Features) -> Array:
         alpha = draws.alpha[:, None]
