@@ -9,7 +9,7 @@ from functools import cached_property
 
 from geex.arrays import Array, gram, namespace
 
-ROWS = 4096
+ROWS = 512
 LEFT = 0.1  # a digit of float32, no more, may be lost where sums cancel
 
 
