@@ -35,7 +35,7 @@ LAYERS = [
     ["errors", "threads"],
     ["checks"],
     ["arrays"],
-    ["path", "smooth", "kernel"],
+    ["path", "smooth", "kernel", "factored"],
     ["features"],
     ["baseline"],
     ["search"],

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from geex.arrays import Array, device, like, namespace, solved
 from geex.design import Design
+from geex.factored import Factored
 from geex.knots import Knots
 from geex.prior import Prior
 
@@ -62,18 +63,17 @@ class ByDraws:
 
 @dataclass(frozen=True, eq=False)
 class ByFeatures:
-    """q × q: system M (q, q)."""
+    """q × q: system M."""
 
-    system: Array
+    system: Factored
     prior: Prior
     ratio: float
 
     @cached_property
     def dense(self) -> Array:
         """Cov u / s² (q, q)."""
-        kernel = like(self.prior.dense(), self.system)
-        inverse = namespace(self.system).linalg.solve(self.system.T, kernel)  # (K M⁻¹)ᵀ, K being symmetric
-        return self.ratio * (inverse + inverse.T) / 2
+        turned = self.prior.apply(self.system.inverse().T)  # (K M⁻¹)ᵀ, K being symmetric
+        return self.ratio / 2 * (turned + turned.T)
 
     def between(self, rows: Array) -> Array:
         """r Cov u rᵀ / s² for each of rows (r, q)."""

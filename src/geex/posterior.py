@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from geex.arrays import Array, like, namespace, near, solved
 from geex.covariance import ByDraws, ByFeatures, Covariance, identity
 from geex.design import Design
+from geex.factored import Factored
 from geex.knots import Knots
 from geex.prior import Prior
 
@@ -110,8 +111,8 @@ def _by_draws(rows: Array, differences: Array, lift: Lift, prior: Prior, ratio: 
 def _by_features(design: Design, differences: Array, lift: Lift, prior: Prior, ratio: float) -> Posterior:
     xp = namespace(differences)
     n, q = design.contrasts.shape
-    system = like(prior.apply(near(design.gram())), lift.reach) + ratio * identity(q, lift.reach)
-    coefficients = prior.apply(xp.linalg.solve(system, design.against(differences)).T)
+    system = Factored(like(prior.apply(near(design.gram())), lift.reach) + ratio * identity(q, lift.reach))
+    coefficients = prior.apply(system.solve(design.against(differences)).T)
     left = differences - design.explained(coefficients.T)
     scale = xp.sum(differences * left, axis=0) / ratio / n
     scale = xp.maximum(scale, xp.sum(left**2, axis=0) / ratio / n)
