@@ -3,7 +3,6 @@
 M = P L U,   M⁻¹ b,   M⁻¹
 """
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,7 +26,7 @@ class Factored:
         """M⁻¹ b for b (q, k)."""
         if accelerated(self.matrix):
             return namespace(self.matrix).linalg.solve(self.matrix, right)
-        with self._threads():
+        with one_thread(self._small):
             solution, _ = lapack.dgetrs(*self._factors, host(right), trans=1)
         return like(solution, right)
 
@@ -35,18 +34,19 @@ class Factored:
         """M⁻¹ (q, q)."""
         if accelerated(self.matrix):
             return namespace(self.matrix).linalg.inv(self.matrix)
-        with self._threads():
+        with one_thread(self._small):
             inverse, _ = lapack.dgetri(*self._factors, lwork=BLOCK * self.matrix.shape[0])
         return like(inverse.T, self.matrix)
 
     @cached_property
     def _factors(self) -> tuple[np.ndarray, np.ndarray]:
         """Those of Mᵀ, which is M as LAPACK reads it."""
-        with self._threads():
+        with one_thread(self._small):
             factors, pivots, failed = lapack.dgetrf(host(self.matrix).T)
         if failed:
             raise np.linalg.LinAlgError("the system of a fit is singular.")
         return factors, pivots
 
-    def _threads(self) -> AbstractContextManager[None]:
-        return one_thread() if self.matrix.shape[0] <= SMALL else nullcontext()
+    @property
+    def _small(self) -> bool:
+        return int(self.matrix.shape[0]) <= SMALL

@@ -8,7 +8,7 @@ q × q    M = λ + Φᵀ Φ K     û = K M⁻¹ Φᵀ d
 
 from dataclasses import dataclass, replace
 
-from geex.arrays import Array, like, namespace, near, solved
+from geex.arrays import Array, like, namespace, solved
 from geex.covariance import ByDraws, ByFeatures, Covariance, identity
 from geex.design import Design
 from geex.factored import Factored
@@ -111,7 +111,7 @@ def _by_draws(rows: Array, differences: Array, lift: Lift, prior: Prior, ratio: 
 def _by_features(design: Design, differences: Array, lift: Lift, prior: Prior, ratio: float) -> Posterior:
     xp = namespace(differences)
     n, q = design.contrasts.shape
-    system = Factored(like(prior.apply(near(design.gram())), lift.reach) + ratio * identity(q, lift.reach))
+    system = Factored(prior.apply(design.gram()) + ratio * identity(q, lift.reach))
     coefficients = prior.apply(system.solve(design.against(differences)).T)
     left = differences - design.explained(coefficients.T)
     scale = xp.sum(differences * left, axis=0) / ratio / n

@@ -11,14 +11,16 @@ from math import prod
 
 import numpy as np
 
-from geex.arrays import Array, Shape, along, like, namespace
+from geex.arrays import Array, Shape, along, like, namespace, near
 from geex.kernel import kernel, root
 from geex.knots import Knots
+from geex.threads import one_thread
 
 WIDTHS = (1 / 75, 1 / 37, 1 / 28, 1.5 / 28, 2 / 28, 3 / 28, 5 / 28)
 SCALES = ((0.3, 1 / 75), (0.3, 1 / 37), (0.2, 1.5 / 28), (0.2, 3 / 28))
 NARROWEST = 0.75
 WHITE = 0.05
+SMALL = 128  # the side of an image's kernels, for which threads wait longer than they work
 
 
 @dataclass(frozen=True)
@@ -31,15 +33,17 @@ class Prior:
 
     def apply(self, rows: Array) -> Array:
         """K times each row of (r, q)."""
-        xp = namespace(rows)
-        grid = xp.reshape(rows, (rows.shape[0], *self.shape))
+        own = near(rows)
+        xp = namespace(own)
+        grid = xp.reshape(own, (own.shape[0], *self.shape))
         total = 0.0
-        for share, width in self.mixture:
-            part = share * grid
-            for axis in self.axes if width else ():
-                part = along(part, axis + 1, like(kernel(self.shape[axis], width), rows))
-            total = part + total
-        return xp.reshape(total, (rows.shape[0], -1))
+        with one_thread(max(self.shape) <= SMALL):
+            for share, width in self.mixture:
+                part = share * grid
+                for axis in self.axes if width else ():
+                    part = along(part, axis + 1, like(kernel(self.shape[axis], width), own))
+                total = part + total
+        return like(xp.reshape(total, (own.shape[0], -1)), rows)
 
     def rooted(self, rows: Array) -> Array:
         """Φ R (r, m) of rows Φ (r, q), where K = R Rᵀ: then Φ K Φᵀ is a product with itself, of which half is made."""

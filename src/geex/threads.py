@@ -16,12 +16,12 @@ _held = Lock()
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """BLAS on one thread, for the whole process.
+def one_thread(small: bool = True) -> Iterator[None]:
+    """BLAS on one thread, for the whole process, where matrices are small.
 
     Whoever comes while somebody is inside changes nothing: two that set it and set it back in turns could leave it set.
     """
-    if not _held.acquire(blocking=False):
+    if not small or not _held.acquire(blocking=False):
         yield
         return
     try:
