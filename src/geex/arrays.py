@@ -14,9 +14,12 @@ from array_api_compat import array_namespace, device, is_array_api_obj, is_numpy
 from scipy.linalg import solve_triangular
 
 from geex.errors import ExplicandError, GeexError
+from geex.threads import one_thread
 
 Array = Any
 Shape = tuple[int, ...]
+
+SMALL = 2**31  # products, some hundredths of a second: threads that were woken for them would be in the way for longer
 
 __all__ = [
     "Array",
@@ -231,7 +234,8 @@ def exact(array: Array) -> Array:
 def gram(rows: Array) -> Array:
     """rowsᵀ rows (q, q). NumPy sees that it is symmetric, and makes half of it."""
     own = near(rows)
-    return like(own.T @ own, rows)
+    with one_thread(own.shape[0] * own.shape[1] ** 2 <= SMALL):
+        return like(own.T @ own, rows)
 
 
 def solved(lower: Array, right: Array, transposed: bool = False) -> Array:
