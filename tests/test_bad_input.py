@@ -42,7 +42,7 @@ class Counting:
         (errors.ExplicandError, "equals the baseline", {"baseline": X}),
         (errors.TargetError, r"'cat'.* not known; give geex.explain labels=", {"target": "cat"}),
         (errors.TargetError, "the nearest are 'Cat fish'", {"target": "cat", "labels": ["Cat fish", "dog"]}),
-        (errors.TargetError, "none is near", {"target": ["cat"], "labels": ["xy", "zz"]}),
+        (errors.TargetError, "outputs are called 'xy', 'zz'", {"target": ["cat"], "labels": ["xy", "zz"]}),
         (errors.TargetError, "0, 1 are all called 'cat'", {"target": "cat", "labels": ["Cat", "CAT"]}),
         (errors.TargetError, "whole number, a label", {"target": ["cat", 1.5], "labels": ["cat", "dog"]}),
         (errors.InputError, "labels is 'cat'", {"labels": "cat"}),
@@ -239,3 +239,42 @@ def test_scores_that_do_not_go_with_the_answer():
 def test_explaining_no_explicands():
     with pytest.raises(errors.ExplicandError):
         geex.explain_batch(model, [])
+
+
+@pytest.mark.parametrize("method", ["regression", geex.Regression, 3])
+def test_estimates_by_what_is_no_method(method):
+    found = explained(model, X, geex.GEEX(0.5), 100)
+    with pytest.raises(errors.MethodError, match="wanted a method such as"):
+        geex.estimate(found, method=method)
+
+
+@pytest.mark.parametrize("path", [3.5, [], b"x"])
+def test_paths_that_are_none(path):
+    with pytest.raises(errors.InputError, match="wanted the path of a file"):
+        explained(model, X, geex.GEEX(0.5), 100, journal=path)
+    with pytest.raises(errors.FileError, match="wanted the path of a file"):
+        geex.Explanation.load(path)
+
+
+def test_names_that_are_none():
+    found = explained(model, X, geex.GEEX(0.5), 100)
+    with pytest.raises(errors.InputError, match="labels is 5; wanted a list"):
+        found.named(labels=5)
+    with pytest.raises(errors.InputError, match="names is 5; wanted a list of names, one for each feature"):
+        found.named(names=5)
+
+
+def test_settings_that_are_neither_true_nor_false():
+    with pytest.raises(errors.MethodError, match="complete is 'a'; wanted True or False"):
+        geex.Regression(complete="a")
+    with pytest.raises(errors.FeaturesError, match="line is 1; wanted True or False"):
+        geex.Elements(line=1)
+
+
+def test_an_estimator_is_no_callable_and_the_error_says_what_makes_one_of_it():
+    class Estimator:
+        def predict(self, rows):
+            return rows[:, 0]
+
+    with pytest.raises(errors.InputError, match=r"geex\.models\.sklearn"):
+        explained(Estimator(), X, geex.GEEX(0.5), 100)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import geex
+from geex.design import Design
 from tests.helpers import explained
 
 
@@ -168,3 +169,25 @@ def test_a_fit_that_goes_through_all_draws_has_errors_that_can_be_used():
         widths.append(region.high - region.low)
     assert all(later < 2 * earlier for earlier, later in pairwise(widths))
     assert widths[-1] < widths[0] / 4
+
+
+def test_features_that_no_draw_tells_apart_have_no_error_of_zero():
+    """An exact fit to six draws in which two of four features always show together: which of them it is is open."""
+    slope = np.array([1.0, 2, 3, 4])
+    found = explained(lambda z: z @ slope, np.ones(4), geex.Regression(), 15, seed=2)
+    assert np.abs(found.values - slope).max() > 1
+    low, high = found.interval(0.95)
+    assert ((low < slope) & (slope < high)).all()
+    told = explained(lambda z: z @ slope, np.ones(4), geex.Regression(), 203, seed=2)
+    assert told.stderr.max() < 1e-6
+
+
+@pytest.mark.parametrize(("draws", "kind"), [(11, np.float64), (200, np.float32)])
+def test_what_counts_of_a_draw_in_its_own_fit_is_no_rounding(draws, kind):
+    """Hardly more draws than features: what is left of 1 is divided by."""
+    contrasts = np.random.default_rng(0).choice([-1, 1], (draws, 10)).astype(np.float32)
+    design = Design(contrasts, np.linspace(0.5, 2, 10))
+    spread = np.linalg.inv(design.gram() + 1e-6 * np.eye(10))
+    found, exact = design.explained_by_many(spread), design.explained(spread)
+    assert found.dtype == kind
+    np.testing.assert_allclose(1 - design.used(found), 1 - design.used(exact), rtol=1e-5)

@@ -35,7 +35,7 @@ LAYERS = [
     ["errors", "threads"],
     ["checks"],
     ["arrays"],
-    ["path", "smooth", "kernel", "factored"],
+    ["path", "smooth", "factored"],
     ["features"],
     ["baseline"],
     ["search"],

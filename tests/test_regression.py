@@ -489,3 +489,12 @@ def test_a_sum_without_noise_on_knots_in_float32():
     truth = x * np.outer(weights, weights)
     assert np.abs(found.values - truth).mean() < 0.1 * truth.mean()
     assert found.stderr.max() < truth.max()
+
+
+def test_features_that_equal_the_baseline_are_no_coefficients():
+    """25 of 40 features differ, and there are 43 pairs: enough to recover a linear model."""
+    rng = np.random.default_rng(0)
+    x, slope = rng.normal(size=40), rng.normal(size=40)
+    x[:15] = 0
+    found = geex.explain(lambda z: z @ slope, x, method=geex.Regression(), queries=89, progress=False)
+    np.testing.assert_allclose(found.values, x * slope, atol=1e-6)

@@ -72,3 +72,18 @@ def test_integer_images_are_explained_in_floating_point():
 
 def test_lists_and_nested_lists_will_do():
     assert explained(lambda z: z.sum(1), [1.0, 2.0], geex.GEEX(0.5), 12).values.shape == (2,)
+
+
+@pytest.mark.parametrize("method", [geex.Regression(), geex.Shapley(), geex.Presence(alpha=0.5)], ids=str)
+def test_an_input_that_is_one_number(method):
+    found = geex.explain(lambda z: 2 * z, np.float64(3.0), method=method, queries=20, progress=False)
+    np.testing.assert_allclose(found.values, 6.0, rtol=1e-6)
+
+
+def test_a_strip_that_is_far_longer_than_wide():
+    strip = np.ones((2, 1500), np.float32)
+    found = explained(lambda z: z[:, :, :200].mean((1, 2)), strip, geex.Regression(), 203)
+    low, high = found.interval(0.99)
+    assert np.isfinite(low).all()
+    assert np.isfinite(high).all()
+    assert found.values[:, :200].sum() > 5 * abs(found.values[:, 1000:].sum())

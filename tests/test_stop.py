@@ -89,6 +89,8 @@ def test_how_many_queries_are_needed():
     assert f"{few.needed():,}" in few.advice()
     many = explained(linear, X, geex.GEEX(0.5), wanted)
     assert 0.5 < many.needed(0.1) / wanted < 2
+    assert "These are enough to know the sum over the top tenth" in many.advice(0.2)
+    assert few.needed(1e-300) > 1e15
     assert explained(linear, X, geex.Random(), 3).needed() is None
     with pytest.raises(InputError, match="tolerance"):
         few.needed(0)

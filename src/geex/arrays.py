@@ -20,6 +20,7 @@ Array = Any
 Shape = tuple[int, ...]
 
 SMALL = 2**31  # products, some hundredths of a second: threads that were woken for them would be in the way for longer
+SIDE = 512  # of matrices along the axis of an image, many at a time: threads wait for each other at every one of them
 
 __all__ = [
     "Array",
@@ -216,7 +217,8 @@ def along(grid: Array, axis: int, matrix: Array) -> Array:
     xp, shape = namespace(grid), tuple(grid.shape)
     before, after = shape[:axis], shape[axis + 1 :]
     rows = xp.reshape(grid, (-1, shape[axis], prod(after)))
-    made = rows[:, :, 0] @ matrix if prod(after) == 1 else matrix.T @ rows
+    with one_thread(max(matrix.shape) <= SIDE):
+        made = rows[:, :, 0] @ matrix if prod(after) == 1 else matrix.T @ rows
     return xp.reshape(made, (*before, matrix.shape[1], *after))
 
 

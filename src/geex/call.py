@@ -6,13 +6,13 @@ from typing import Any
 
 from geex.answers import usable
 from geex.arrays import Array, gradient_free, namespace, owned
-from geex.errors import AnswerError, TransientError, Unreadable
+from geex.errors import AnswerError, TransientError, Unreachable, Unreadable
 from geex.limits import Limits
 from geex.pace import Pace, Stopped
 
 Model = Callable[[Array], Any]
 
-MISTAKEN = 3  # attempts at a service that never yet answered in the form that was agreed on
+MISTAKEN = 3  # attempts at a service that never yet answered, or never in the form that was agreed on
 TRANSIENT = (TransientError, TimeoutError, ConnectionError)
 
 
@@ -70,8 +70,9 @@ class Caller:
             attempt += 1
 
     def _most(self, error: Exception) -> int:
-        """How often it is asked. Where no answer was ever usable, one that cannot be read is a mistake, not a fault."""
-        mistaken = isinstance(error, Unreadable) and self.width is None
+        """How often it is asked. Where no answer was ever usable, one that cannot be read is a mistake and not a fault,
+        and so is nobody there."""
+        mistaken = isinstance(error, Unreachable | Unreadable) and self.width is None
         return min(self.limits.attempts, MISTAKEN) if mistaken else self.limits.attempts
 
     def _usable(self, answer: Any, count: int) -> Array:

@@ -1,7 +1,9 @@
-"""What a setting has to be: numbers of any library, but no bool."""
+"""What a setting has to be: numbers of any library, but no bool; paths."""
 
+import os
 from math import isfinite
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 from geex.errors import GeexError
@@ -39,3 +41,10 @@ def truth(name: str, value: Any, kind: type[GeexError]) -> bool:
     if not isinstance(value, bool):
         raise kind(f"{name} is {value!r}; wanted True or False.")
     return value
+
+
+def file_path(name: str, value: Any, kind: type[GeexError]) -> Path:
+    """The value as a path, where it is one."""
+    if not isinstance(value, str | os.PathLike):
+        raise kind(f"{name} is {value!r}; wanted the path of a file.")
+    return Path(value)

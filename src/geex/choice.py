@@ -80,8 +80,7 @@ def grams(rows: Array, candidates: list[Prior]) -> Iterator[tuple[Prior, np.ndar
         for share, width in prior.mixture:
             part = Prior(prior.shape, prior.axes if width else (), ((1.0, width),))
             if part not in made:
-                half = part.rooted(rows)
-                made[part] = host(half @ half.T)
+                made[part] = host(rows @ part.apply(rows).T)
             total += share * made[part]
         yield prior, total
 

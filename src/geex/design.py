@@ -11,6 +11,7 @@ from geex.arrays import Array, gram, namespace
 
 ROWS = 512
 LEFT = 0.1  # a digit of float32, no more, may be lost where sums cancel
+OWN = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +66,24 @@ class Design:
 
     def explained_by_many(self, coefficients: Array) -> Array:
         """Φ u (n, q) for as many coefficients u (q, q) as there are of them. It is made in the type of the contrasts,
-        unless sums cancel to less than LEFT of what independent terms would add up to."""
+        unless sums cancel to less than LEFT of what independent terms would add up to, or a draw's own answer
+        counts more than OWN in what is fitted to it: what is left of 1 would be rounding."""
         xp = namespace(self.contrasts)
         if self.contrasts.dtype == coefficients.dtype:
             return self.explained(coefficients)
         steps = self._steps(coefficients)
         found = self.contrasts @ xp.astype(steps, self.contrasts.dtype)
         apart = xp.astype(xp.linalg.diagonal(self._product), steps.dtype) @ xp.sum(steps**2, axis=1)
-        sound = float(xp.linalg.vector_norm(found)) ** 2 >= LEFT**2 * float(apart)
-        return found if sound else self.explained(coefficients)
+        whole = float(xp.linalg.vector_norm(found)) ** 2 >= LEFT**2 * float(apart)
+        return found if whole and float(xp.max(self.used(found))) < OWN else self.explained(coefficients)
+
+    def used(self, influence: Array) -> Array:
+        """How much each draw's own answer counts in what is fitted to it (n,): Σ_j Φ_ij W_ij of W = ∂û/∂d (n, q)."""
+        xp = namespace(influence)
+        units = 1.0 if self.units is None else xp.astype(self.units, influence.dtype)
+        blocks = [slice(first, first + ROWS) for first in range(0, self.contrasts.shape[0], ROWS)]
+        parts = [xp.sum(self.contrasts[block, :] * influence[block, :] * units, axis=1) for block in blocks]
+        return xp.astype(xp.concat(parts, axis=0), xp.float64)
 
     def _steps(self, coefficients: Array) -> Array:
         """What contrasts are multiplied with."""

@@ -9,7 +9,7 @@ from typing import Any
 from geex.arrays import Array
 from geex.ask import Asker
 from geex.call import Model
-from geex.checks import is_number
+from geex.checks import file_path, is_number
 from geex.errors import GeexError, InputError
 from geex.forecast import WORTH_SAYING, Progress, cost, duration
 from geex.interrupt import Interrupt
@@ -66,7 +66,10 @@ def engine(
 ) -> Engine:
     """The engine that the arguments of `explain` describe."""
     if not callable(model):
-        raise InputError(f"model is {model!r}; wanted a callable from a batch (n, *shape) to (n,) or (n, k).")
+        way = " geex.models.sklearn(model) makes one of it." if hasattr(model, "predict") else ""
+        raise InputError(f"model is {model!r}; wanted a callable from a batch (n, *shape) to (n,) or (n, k).{way}")
+    if journal is not None:
+        file_path("journal", journal, InputError)
     if run is not None and (isinstance(run, type) or not hasattr(run, "open")):
         raise InputError(f"run is {run!r}; wanted geex.run.threads(n), processes(n), dask(address), or None.")
     if price is not None and (not is_number(price) or price < 0):

@@ -15,6 +15,7 @@ GeexError
 │   │       └── TooLarge(MemoryError)   it would take fewer rows
 │   ├── AnswerError               it answered something that cannot be used
 │   └── TransientError            it failed in a way that may be over at the next attempt
+│       ├── Unreachable           nobody is there
 │       └── Unreadable            it answered in another form than was agreed on
 ├── FileError(ValueError)         a saved explanation that cannot be read
 ├── JournalError(RuntimeError)    a journal that cannot be read or written
@@ -111,6 +112,10 @@ class TransientError(ModelError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.retry_after)
+
+
+class Unreachable(TransientError):
+    """No connection to a service was made: it is down for a moment, or its address is wrong."""
 
 
 class Unreadable(TransientError):

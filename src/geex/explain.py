@@ -41,7 +41,7 @@ from geex.plan import Masks
 from geex.pool import Runner
 from geex.record import Record, estimated, explained, stored
 from geex.stop import Stop
-from geex.task import Task, prepare
+from geex.task import Task, check_method, prepare
 from geex.warn import many_channels, one_row
 from geex.written import task_of
 
@@ -215,6 +215,7 @@ def _check_masks(record: Record, features: Features) -> None:
 
 def _another_method(record: Record, task: Task, method: Method) -> Task:
     """The task with a method whose questions are those that were asked. Later legs follow from all of its settings."""
+    check_method(method)
     task = replace(task, method=method)
     for asked, (wanted, _) in zip(record.plans, plans_of(task, Masks(keep=0)), strict=True):
         follows = asked.before is None or method == record.task.method

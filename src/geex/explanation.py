@@ -10,10 +10,11 @@ import numpy as np
 from scipy.special import stdtrit
 
 from geex.arrays import Array, host, like, namespace
-from geex.checks import is_number
+from geex.checks import file_path, is_number
 from geex.described import described
-from geex.errors import InputError
+from geex.errors import FileError, InputError
 from geex.features import Features
+from geex.outputs import checked_labels
 from geex.region import Region, chosen, summed, widest
 from geex.saved import read_file, write_file
 from geex.stop import needed
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 STEADY = 1e-3
 ROUNDING = 1e-5
 MOST = 1e3
-FEW, MANY = 100, 10_000_000
+MANY = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +100,12 @@ class Explanation:
             return "How many queries are needed cannot be told."
         if wanted == 0:
             return "The values are exact: more queries would change nothing."
-        known = f"the top tenth of features to ±{tolerance:.0%} of f(x) − f(x̊)"
+        known = f"the sum over the top tenth of features to ±{tolerance:.0%} of f(x) − f(x̊)"
         if wanted <= self.queries:
-            return f"{f'About {wanted:,}' if wanted >= FEW else f'Fewer than {FEW}'} were needed to know {known}."
+            return f"These are enough to know {known}."
         asked = f"To know {known}, ask {f'about {wanted:,}' if wanted <= MANY else f'more than {MANY:,}'}"
         led = "led elsewhere" in self.estimand
-        return f"{asked}, or more: what is asked follows the answers." if led else f"{asked}."
+        return f"{asked}: a rough guess, since what is asked follows the answers." if led else f"{asked}."
 
     @property
     def unsteady(self) -> bool:
@@ -131,6 +132,7 @@ class Explanation:
 
     def named(self, labels: Sequence[str] | None = None, names: Sequence[str] | None = None) -> "Explanation":
         """The same with names for the model's outputs (`labels`, one for each) and for the features (`names`)."""
+        labels, names = checked_labels(labels), checked_labels(names, "names", "feature")
         size = int(np.prod(self.values.shape[1:] if isinstance(self.target, list) else self.values.shape))
         if names is not None and len(names) != size:
             raise InputError(f"names has {len(names)} entries and there are {size} features; wanted one for each.")
@@ -142,8 +144,8 @@ class Explanation:
             )
         return replace(
             self,
-            labels=self.labels if labels is None else [str(label) for label in labels],
-            names=self.names if names is None else [str(name) for name in names],
+            labels=self.labels if labels is None else labels,
+            names=self.names if names is None else names,
         )
 
     def plot(
@@ -232,7 +234,7 @@ class Explanation:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Explanation":
         """Reads what `save` wrote; the arrays are NumPy's."""
-        facts, arrays, features = read_file(Path(path), (*_FACTS, *_ARRAYS))
+        facts, arrays, features = read_file(file_path("path", path, FileError), (*_FACTS, *_ARRAYS))
         return cls(
             **_scalars({name: arrays[name] for name in _ARRAYS}),
             **{name: facts[name] for name in _FACTS},

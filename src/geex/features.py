@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from geex.arrays import Array, Shape, as_array, host, namespace, owned, segment_sum
-from geex.checks import is_whole
+from geex.checks import is_whole, truth
 from geex.errors import FeaturesError, GeexError
 
 
@@ -50,6 +50,9 @@ class Elements:
 
     channels: int | None = None
     line: bool = False
+
+    def __post_init__(self) -> None:
+        truth("line", self.line, FeaturesError)
 
     def check(self, shape: Shape) -> None:
         if self.channels is not None:

@@ -18,7 +18,8 @@ from geex.rivals import Rivals
 
 PLAIN = "Standard errors are those of the posterior or of leaving out draws, whichever is larger."
 OPEN = "They take in what the choice of the prior leaves open."
-LED = "They do not know that other answers would have led elsewhere."
+LED = "They do not know that other answers would have led elsewhere, nor what was smoothed away."
+UNTOLD = 1e-3  # an error so far below the posterior's is that of an exact fit to draws that do not tell features apart
 UNBIASED = "Intervals are around unbiased values, and hold whatever was smoothed away."
 
 
@@ -62,14 +63,18 @@ class Fit:
     def stderr(self) -> Array:
         xp, residual = namespace(self.posterior.mean), self.left.residual
         if residual is not None and not residual.centred:
-            return self.left.stderr(self._lowered)
+            left, believed = self.left.stderr(self._lowered), xp.sqrt(self._believed())
+            return xp.where(left < UNTOLD * believed, believed, left)
         still_open = self._open()  # before the others, which stay in memory
+        return xp.sqrt(xp.maximum(self._believed(), self.left.stderr(self._lowered) ** 2) + still_open)
+
+    def _believed(self) -> Array:
+        """The posterior's variances, (k, p) or (k, r)."""
         if self.rows is not None:
             spread = self.posterior.covering(self._lowered)[None, :]
         else:
             spread = self._features(self.posterior.variance()[None, :])
-        believed = self.posterior.scale[:, None] * spread
-        return xp.sqrt(xp.maximum(believed, self.left.stderr(self._lowered) ** 2) + still_open)
+        return self.posterior.scale[:, None] * spread
 
     def _open(self) -> Array | float:
         """The mean square of what rivals have for a value and this fit has not."""

@@ -24,7 +24,7 @@ from geex.arrays import Array, namespace
 from geex.design import Design
 from geex.posterior import Posterior
 
-BLOCK, STEP = 64, 512  # draws at a time, where their terms are of all features and on knots
+BLOCK = 64  # draws at a time, where their terms are of all features
 LEAST = 1e-12
 ENOUGH = 30
 
@@ -79,12 +79,7 @@ class LeftOut:
     @cached_property
     def used(self) -> Array:
         """How much each draw's own answer counts in what is fitted to it (n,)."""
-        xp, influence, contrasts, units = namespace(self.differences), self._influence, self.design.contrasts, 1.0
-        if self.design.units is not None:
-            units = xp.astype(self.design.units, influence.dtype)
-        blocks = [slice(first, first + STEP) for first in range(0, contrasts.shape[0], STEP)]
-        parts = [xp.sum(contrasts[block, :] * influence[block, :] * units, axis=1) for block in blocks]
-        return xp.astype(xp.concat(parts, axis=0), xp.float64)
+        return self.design.used(self._influence)
 
     @cached_property
     def residuals(self) -> Array:

@@ -22,6 +22,7 @@ ROUNDING = 1e-3
 LEAST = 1e-3
 SUREST = 1e-8
 LOST = 1e-6  # what 1 − p of a float32 may be wrong by
+SHOWN = 10
 
 
 def softmax(answers: Array) -> Array:
@@ -187,16 +188,21 @@ def labelled(label: str, labels: Sequence[str] | None) -> int:
     near = difflib.get_close_matches(label.lower(), lower, 3, 0.4)
     near += [name for name in dict.fromkeys(lower) if label.lower() in name and name not in near][: 3 - len(near)]
     told = ", ".join(repr(labels[lower.index(name)]) for name in near)
-    raise TargetError(f"no output is called {label!r}; " + (f"the nearest are {told}." if near else "none is near."))
+    if not near:
+        told = ", ".join(map(repr, labels[:SHOWN])) + (", …" if len(labels) > SHOWN else "")
+    raise TargetError(f"no output is called {label!r}; {'the nearest are' if near else 'outputs are called'} {told}.")
 
 
-def checked_labels(labels: Any) -> list[str] | None:
-    """Names of outputs as texts; None where there are none."""
+def checked_labels(labels: Any, name: str = "labels", each: str = "output") -> list[str] | None:
+    """Names of outputs, or of something else, as texts; None where there are none."""
     if labels is None:
         return None
-    if isinstance(labels, str) or not isinstance(labels, Iterable):
-        raise InputError(f"labels is {labels!r}; wanted a list of names, one for each output.")
-    return [str(label) for label in labels]
+    try:
+        if not isinstance(labels, str):
+            return [str(label) for label in labels]
+    except TypeError:
+        pass
+    raise InputError(f"{name} is {labels!r}; wanted a list of names, one for each {each}.")
 
 
 def check_count(labels: Sequence[str] | None, outputs: int) -> None:

@@ -15,13 +15,14 @@ from math import pi, prod
 import numpy as np
 from scipy.special import ndtri
 
-from geex.arrays import Array, Shape, Stream, like, namespace
+from geex.arrays import SIDE, Array, Shape, Stream, like, namespace
 from geex.checks import is_number, positive
 from geex.errors import MethodError
 from geex.features import Features, Pixels, grid_axes
 from geex.methods import ByScore
 from geex.path import Dense
 from geex.search import Draws, Search
+from geex.threads import one_thread
 
 ROUND = Dense()
 NEAREST = 2.0**-20  # float32 tells 1 − α from 1 down to here
@@ -191,9 +192,10 @@ def smooth_fields(stream: Stream, shape: Shape, axes: tuple[int, ...], widths: n
         bumps = {axis: _bumps(shape[axis], float(width)) for axis in axes}
         knots = tuple(bumps[axis].shape[1] if axis in bumps else n for axis, n in enumerate(shape))
         field = Stream(stream.seed, (*stream.place, place), stream.model).normal((count, *knots))
-        for axis, bump in bumps.items():
-            moved = xp.moveaxis(field, axis + 1, -1)
-            field = xp.moveaxis(moved @ like(bump.T, stream.model), -1, axis + 1)
+        with one_thread(max(shape) <= SIDE):
+            for axis, bump in bumps.items():
+                moved = xp.moveaxis(field, axis + 1, -1)
+                field = xp.moveaxis(moved @ like(bump.T, stream.model), -1, axis + 1)
         fields.append(field)
     order = np.argsort(np.argsort(widths, kind="stable"), kind="stable")
     return xp.take(xp.concat(fields, axis=0), like(order, stream.model, xp.int64), axis=0)

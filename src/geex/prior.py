@@ -12,15 +12,12 @@ from math import prod
 import numpy as np
 
 from geex.arrays import Array, Shape, along, like, namespace, near
-from geex.kernel import kernel, root
 from geex.knots import Knots
-from geex.threads import one_thread
 
 WIDTHS = (1 / 75, 1 / 37, 1 / 28, 1.5 / 28, 2 / 28, 3 / 28, 5 / 28)
 SCALES = ((0.3, 1 / 75), (0.3, 1 / 37), (0.2, 1.5 / 28), (0.2, 3 / 28))
 NARROWEST = 0.75
 WHITE = 0.05
-SMALL = 128  # the side of an image's kernels, for which threads wait longer than they work
 
 
 @dataclass(frozen=True)
@@ -37,24 +34,12 @@ class Prior:
         xp = namespace(own)
         grid = xp.reshape(own, (own.shape[0], *self.shape))
         total = 0.0
-        with one_thread(max(self.shape) <= SMALL):
-            for share, width in self.mixture:
-                part = share * grid
-                for axis in self.axes if width else ():
-                    part = along(part, axis + 1, like(kernel(self.shape[axis], width), own))
-                total = part + total
-        return like(xp.reshape(total, (own.shape[0], -1)), rows)
-
-    def rooted(self, rows: Array) -> Array:
-        """Φ R (r, m) of rows Φ (r, q), where K = R Rᵀ: then Φ K Φᵀ is a product with itself, of which half is made."""
-        xp = namespace(rows)
-        parts = []
         for share, width in self.mixture:
-            part = xp.reshape(rows * share**0.5, (rows.shape[0], *self.shape))
-            for axis in reversed(self.axes) if width else ():
-                part = along(part, axis + 1, like(root(self.shape[axis], width), rows))
-            parts.append(xp.reshape(part, (rows.shape[0], -1)))
-        return parts[0] if len(parts) == 1 else xp.concat(parts, axis=1)
+            part = share * grid
+            for axis in self.axes if width else ():
+                part = along(part, axis + 1, like(_kernel(self.shape[axis], width), own))
+            total = part + total
+        return like(xp.reshape(total, (own.shape[0], -1)), rows)
 
     def dense(self) -> np.ndarray:
         """K (q, q)."""
@@ -74,12 +59,12 @@ class Prior:
             return np.ones(self.shape[axis])
         matrix = knots.matrix(axis)
         smooth = width > 0 and axis in self.axes
-        return np.asarray(np.sum((matrix @ kernel(self.shape[axis], width) if smooth else matrix) * matrix, axis=1))
+        return np.asarray(np.sum((matrix @ _kernel(self.shape[axis], width) if smooth else matrix) * matrix, axis=1))
 
     def _along(self, width: float) -> list[np.ndarray]:
         """The kernel of one part of the mixture along every axis."""
         smooth = [width > 0 and axis in self.axes for axis in range(len(self.shape))]
-        return [kernel(n, width) if along else np.eye(n) for n, along in zip(self.shape, smooth, strict=True)]
+        return [_kernel(n, width) if along else np.eye(n) for n, along in zip(self.shape, smooth, strict=True)]
 
 
 def priors(knots: Knots, axes: tuple[int, ...]) -> list[Prior]:
@@ -114,3 +99,8 @@ def _product(matrices: list[np.ndarray]) -> np.ndarray:
     for matrix in matrices:
         product = np.kron(product, matrix)
     return product
+
+
+def _kernel(length: int, width: float) -> np.ndarray:
+    place = np.arange(length)
+    return np.asarray(np.exp(-((place[:, None] - place) ** 2) / (2 * width**2)))

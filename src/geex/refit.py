@@ -39,7 +39,7 @@ def fits(
         places = ahead.pop((choice, steps))
         design, own = designs[choice.lift], xp.take(differences, like(places, differences, xp.int64), axis=1)
         found = posterior(design, own, lifts[choice.lift], choice.prior, choice.ratio)
-        noisy = [bool(less) and steps > 0 for less in _less(design, own, found, choice.ratio)]
+        noisy = _less(design, own, found, choice.ratio).tolist() if steps else [False] * len(places)
         for output, again in zip(places, noisy, strict=True):
             if again:
                 ahead.setdefault((replace(choice, ratio=STEP * choice.ratio), steps - 1), []).append(output)
@@ -56,9 +56,10 @@ def _less(design: Design, differences: Array, found: Posterior, ratio: float) ->
     """Whether there is far less noise than was taken for it (k,)."""
     xp = namespace(differences)
     n, q = design.contrasts.shape
+    beyond = n - int(xp.count_nonzero(xp.any(design.contrasts != 0, axis=0))) if n > q else 0
     left = host(xp.sum((differences - design.explained(found.coefficients.T)) ** 2, axis=0))
     believed = FAR_BELOW * ratio * host(found.scale)
-    less = left < believed * max(0, n - q)
+    less = left < believed * beyond
     return left < believed * _left_over(design) if less.any() else less
 
 

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from geex.arrays import Array, exact, namespace
-from geex.checks import whole
+from geex.checks import truth, whole
 from geex.choice import chosen_priors, evenly
 from geex.design import Design
 from geex.errors import MethodError
@@ -55,6 +55,7 @@ class Regression:
             )
         if hasattr(self.of, "following") or isinstance(getattr(self.of, "by", self.of), Regression):
             raise MethodError(f"of is {self.of!r}, which regresses on what it asks already; take it as the method.")
+        truth("complete", self.complete, MethodError)
         whole("choice", self.choice, 1, MethodError)
         if self.most is not None:
             whole("most", self.most, 1, MethodError)

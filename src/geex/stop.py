@@ -18,6 +18,7 @@ from geex.methods import Estimate
 
 TENTH = 0.1
 LEVEL = 0.95
+MOST = 1e18  # queries, beyond which numbers are not told apart
 
 
 class Stop(Protocol):
@@ -100,7 +101,7 @@ def reach(estimate: Estimate, output: int, share: float = TENTH) -> float:
 
 def needed(queries: int, error: float, tolerance: float) -> int:
     """About how many queries bring an error down to a tolerance: errors fall as one over the root."""
-    return ceil(queries * (error / tolerance) ** 2)
+    return ceil(min(queries * min(error / tolerance, MOST) ** 2, MOST))
 
 
 def check_stop(stop: Any) -> None:

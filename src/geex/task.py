@@ -69,8 +69,7 @@ def prepare(
         score = usual.score if score is None else score
         queries = QUERIES if queries is None else queries
     features = Elements() if features is None else features
-    if isinstance(method, type) or not hasattr(method, "search"):
-        raise MethodError(f"method is {method!r}; wanted a method such as geex.GEEX().")
+    check_method(method)
     check_score(score)
     check_stop(stop)
     absent = _baselines(baseline, explicand, features, method)
@@ -91,6 +90,12 @@ def prepare(
         stop=stop,
         labels=labels,
     )
+
+
+def check_method(method: Any) -> None:
+    """Raises MethodError where `method` is none."""
+    if isinstance(method, type) or not hasattr(method, "search"):
+        raise MethodError(f"method is {method!r}; wanted a method such as geex.GEEX().")
 
 
 def _features(features: Features | None, shape: Shape) -> Features | None:

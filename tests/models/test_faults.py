@@ -1,6 +1,7 @@
 """A service that fails in 30% of its requests, in every way that services fail: the result is the same to the bit."""
 
 import json
+import socket
 from collections import Counter
 from contextlib import suppress
 from threading import Lock
@@ -122,3 +123,11 @@ def test_a_form_that_was_never_right_is_a_mistake(good, calls):
     with Loopback(respond) as server, pytest.raises(geex.errors.ModelRaised, match=told):
         geex.explain(model(server, attempts=5, concurrency=1, backoff=0.001), X, **SETTINGS)
     assert len(asked) == calls
+
+
+def test_a_service_that_was_never_there_is_soon_given_up():
+    with socket.socket() as taken:  # and not listened to: nobody else can come and answer
+        taken.bind(("127.0.0.1", 0))
+        nobody = http(f"http://127.0.0.1:{taken.getsockname()[1]}", limits=geex.Limits(attempts=8, backoff=0.001))
+        with pytest.raises(geex.errors.ModelError, match=r"Is the address right\? \(3 attempts were made\)"):
+            geex.explain(nobody, X, **SETTINGS)

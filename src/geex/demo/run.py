@@ -25,7 +25,6 @@ def garment(path: Path, queries: int | None = None) -> tuple[Explanation, np.nda
     explanation = geex.explain(
         model,
         picture,
-        method=geex.Regression(of=geex.GEEX(sigma=0.5)),
         score="softmax",
         queries=queries,
         features=geex.Pixels(channels=0),

@@ -1,6 +1,7 @@
 """A model behind HTTP: one call is one request, and every way it fails has a name.
 
     TransientError   no answer, or none that can be used: timeout, reset, 408, 425, 429, 5xx. The engine asks again.
+    Unreachable      one of these: nobody there.
     Unreadable       one of these: a body that is cut off, no JSON, of the wrong length, or with NaN in it.
     TooLarge         413, or a request of more than 64 MB. The engine asks for the halves.
     Refused          any other status, or a request that cannot be made: it would be refused again.
@@ -20,7 +21,7 @@ import numpy as np
 
 from geex.arrays import Array
 from geex.checks import positive
-from geex.errors import InputError, Refused, TooLarge, TransientError, Unreadable
+from geex.errors import InputError, Refused, TooLarge, TransientError, Unreachable, Unreadable
 from geex.limits import Limits
 from geex.models.client import Reply, library, send
 from geex.models.protocols import DATATYPES, V2, Json, Malformed
@@ -86,7 +87,9 @@ class Http:
             wrong = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL, UnicodeError)
             if isinstance(error, wrong) or "CERTIFICATE_VERIFY_FAILED" in said:
                 raise Refused(f"{self.address} cannot be asked: {said}") from None
-            raise TransientError(f"{self.address} could not be reached, or broke off: {said}") from None
+            if isinstance(error, httpx.ConnectError):
+                raise Unreachable(f"{self.address} could not be reached: {said} Is the address right?") from None
+            raise TransientError(f"{self.address} broke off: {said}") from None
 
     def _failed(self, reply: Reply, secrets: list[str]) -> Exception:
         said = f"{self.address} answered {reply.status}{_start(reply.content, secrets)}"
