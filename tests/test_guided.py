@@ -201,6 +201,21 @@ def test_errors_hold_for_a_model_that_no_smooth_sum_is_like():
     assert whole > least
 
 
+def test_errors_of_sums_hold_where_steep_steps_lead_the_masks():
+    """Three regions that all have to show, 20 seeds: errors are not below the deviation of the sum over the top tenth
+    by more than z = 3 of what 20 seeds know of it, as they would be without what the second half changed."""
+    x, seeds, corners = np.ones((28, 28), np.float32), 20, [(3, 3), (3, 17), (17, 3)]
+
+    def model(z):
+        return np.prod([z[:, i : i + 8, j : j + 8].mean((1, 2)) > 0.4 for i, j in corners], axis=0) * 1.0
+
+    found = [explained(model, x, geex.Guided(), 3000, seed=seed) for seed in range(seeds)]
+    size = np.abs(np.mean([one.values for one in found], axis=0))
+    sums = [one.region(size >= np.quantile(size, 0.9)) for one in found]
+    error = np.sqrt(np.mean([one.stderr**2 for one in sums]))
+    assert error > np.std([one.value for one in sums], ddof=1) * (1 - 3 / np.sqrt(2 * (seeds - 1)))
+
+
 def test_the_same_method_asks_the_same(tmp_path):
     journal = tmp_path / "run.geex"
     found = explained(spotted, X, geex.Guided(), 302, journal=journal)

@@ -28,6 +28,10 @@ class Design:
         """That of some draws."""
         return replace(self, contrasts=namespace(self.contrasts).take(self.contrasts, which, axis=0))
 
+    def first(self, count: int) -> "Design":
+        """That of the first draws."""
+        return replace(self, contrasts=self.contrasts[:count, :])
+
     def rows(self, which: Array | None = None) -> Array:
         """Φ, or the rows of it that are wanted."""
         xp = namespace(self.contrasts)

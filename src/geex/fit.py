@@ -17,8 +17,9 @@ from geex.presence import PresenceMasks
 from geex.rivals import Rivals
 
 PLAIN = "Standard errors are those of the posterior or of leaving out draws, whichever is larger."
+MOVED = "They are no less than what the second half of the queries changed."
 OPEN = "They take in what the choice of the prior leaves open."
-LED = "They do not know that other answers would have led elsewhere, nor what was smoothed away."
+LED = "They do not know that other answers would have led elsewhere, nor what every run smooths away."
 UNTOLD = 1e-3  # an error so far below the posterior's is that of an exact fit to draws that do not tell features apart
 UNBIASED = "Intervals are around unbiased values, and hold whatever was smoothed away."
 
@@ -56,7 +57,8 @@ class Fit:
         """What is to be said of the errors."""
         if self.left.residual is not None:
             return UNBIASED
-        told = {PLAIN: True, OPEN: self.rivals is not None and self.rivals.few, LED: self.plan.before is not None}
+        led, rivals = self.plan.before is not None, self.rivals
+        told = {PLAIN: True, MOVED: led and rivals is not None, OPEN: rivals is not None and rivals.few, LED: led}
         return " ".join(sentence for sentence, true in told.items() if true)
 
     @property
@@ -66,7 +68,14 @@ class Fit:
             left, believed = self.left.stderr(self._lowered), xp.sqrt(self._believed())
             return xp.where(left < UNTOLD * believed, believed, left)
         still_open = self._open()  # before the others, which stay in memory
-        return xp.sqrt(xp.maximum(self._believed(), self.left.stderr(self._lowered) ** 2) + still_open)
+        known = xp.maximum(self._believed(), self.left.stderr(self._lowered) ** 2)
+        return xp.sqrt(xp.maximum(known, self._moved()) + still_open)
+
+    def _moved(self) -> Array:
+        """The square of what the second half of a run that was led by its answers changed, else 0."""
+        if self.rivals is None or self.plan.before is None:
+            return namespace(self.values).zeros_like(self.values)
+        return (self.values - self._summed(self.rivals.earlier)) ** 2
 
     def _believed(self) -> Array:
         """The posterior's variances, (k, p) or (k, r)."""

@@ -32,6 +32,13 @@ class Rivals:
         return len(self.chosen) <= MOST
 
     @cached_property
+    def earlier(self) -> Array:
+        """ξ̂ (k, p) of the first half of the draws, by the choice that was made on all of them."""
+        choice, half = self.chosen[0].best, -(-self.differences.shape[0] // 2)
+        design = self.designs[choice.lift].first(half)
+        return posterior(design, self.differences[:half, :], self.lifts[choice.lift], choice.prior, choice.ratio).mean
+
+    @cached_property
     def values(self) -> list[Array]:
         """ξ̂ (k, p) of one rival of every output after the other."""
         if not self.few:
