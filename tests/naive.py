@@ -108,3 +108,17 @@ def blurred_slope(f, at, sigma, family="Gaussian"):
     """J'(at)."""
     step = 1e-4
     return (blurred(f, at + step, sigma, family) - blurred(f, at - step, sigma, family)) / (2 * step)
+
+
+def naive_kernel(prior):
+    """K (q, q) of a prior, from how far every two places of its grid are apart."""
+    places = np.indices(prior.shape).reshape(len(prior.shape), -1)
+    apart = places[:, :, None] - places[:, None, :]
+    total = np.zeros(apart.shape[1:])
+    for share, width in prior.mixture:
+        parts = [
+            np.exp(-(steps**2) / (2 * width**2)) if width and axis in prior.axes else steps == 0
+            for axis, steps in enumerate(apart)
+        ]
+        total += share * np.prod(parts, axis=0)
+    return total

@@ -41,10 +41,6 @@ class Prior:
             total = part + total
         return like(xp.reshape(total, (own.shape[0], -1)), rows)
 
-    def dense(self) -> np.ndarray:
-        """K (q, q)."""
-        return np.asarray(sum(share * _product(self._along(width)) for share, width in self.mixture))
-
     def diagonal(self, knots: Knots) -> np.ndarray:
         """The diagonal of U K Uᵀ (p,)."""
         parts = []
@@ -60,11 +56,6 @@ class Prior:
         matrix = knots.matrix(axis)
         smooth = width > 0 and axis in self.axes
         return np.asarray(np.sum((matrix @ _kernel(self.shape[axis], width) if smooth else matrix) * matrix, axis=1))
-
-    def _along(self, width: float) -> list[np.ndarray]:
-        """The kernel of one part of the mixture along every axis."""
-        smooth = [width > 0 and axis in self.axes for axis in range(len(self.shape))]
-        return [_kernel(n, width) if along else np.eye(n) for n, along in zip(self.shape, smooth, strict=True)]
 
 
 def priors(knots: Knots, axes: tuple[int, ...]) -> list[Prior]:
