@@ -12,6 +12,7 @@ from geex.call import Model
 from geex.checks import file_path, is_number
 from geex.errors import GeexError, InputError
 from geex.forecast import WORTH_SAYING, Progress, cost, duration
+from geex.identity import identity
 from geex.interrupt import Interrupt
 from geex.journal import Journal
 from geex.limits import Limits, limits_of
@@ -25,13 +26,14 @@ from geex.written import written
 
 @dataclass(frozen=True, eq=False)
 class Engine:
-    """How a model is asked. With no model, the journal alone answers."""
+    """How a model is asked. With no model, the journal alone answers, with what `identity` said to it."""
 
     model: Model | None
     limits: Limits
     run: Runner | None = None
     journal: Any = None
     price: float | None = None
+    identity: str = ""
 
     @contextmanager
     def opened(self, batch: int, total: int, progress: bool = False) -> Iterator["Session"]:
@@ -39,7 +41,7 @@ class Engine:
         with ExitStack() as stack:
             journal = None
             if self.journal is not None:
-                journal = stack.enter_context(Journal(self.journal, write=self.model is not None))
+                journal = stack.enter_context(Journal(self.journal, self.model is not None, self.identity))
             bar = stack.enter_context(Progress(total, progress, self.price))
             interrupt = stack.enter_context(Interrupt())
             pool = None
@@ -74,7 +76,7 @@ def engine(
         raise InputError(f"run is {run!r}; wanted geex.run.threads(n), processes(n), dask(address), or None.")
     if price is not None and (not is_number(price) or price < 0):
         raise InputError(f"price is {price!r}; wanted what one query costs, 0 or more, or None.")
-    return Engine(model, limits_of(model, limits), run, journal, price)
+    return Engine(model, limits_of(model, limits), run, journal, price, "" if journal is None else identity(model))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,5 +114,5 @@ class Session:
     def asker(self, task: Task) -> Asker:
         """Asks for one task, which the journal remembers."""
         if self.journal is not None and self.pool is not None:
-            self.journal.remember(*written(task))
+            self.journal.remember(*written(task, self.journal.identity))
         return Asker(self.desk(task.explicand), task.queries)

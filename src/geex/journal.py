@@ -1,4 +1,4 @@
-"""Answers on disk, so that none is paid for twice: by the fingerprint of what is asked, and row.
+"""Answers on disk, so that none is paid for twice: by whom is asked, the fingerprint of what is asked, and row.
 
 An SQLite file. An answer is committed before it is used; what a process is about to ask it claims first, so that
 several of them can work on one journal. A claim is void when its process is gone: at once on the same machine,
@@ -25,11 +25,15 @@ Span = tuple[int, int]
 
 
 class Journal:
-    """The journal at `path`. Opened to write, it is made where there is none; opened to read, it changes nothing."""
+    """The journal at `path`. Opened to write, it is made where there is none; opened to read, it changes nothing.
 
-    def __init__(self, path: Any, write: bool = True) -> None:
+    identity: of the model whose answers it reads and keeps.
+    """
+
+    def __init__(self, path: Any, write: bool = True, identity: str = "") -> None:
         self.path = Path(path)
         self.write = write
+        self.identity = identity
         self.database = Database(self.path, write)
         self.owner = Owner.this()
         self._sources: dict[str, int] = {}
@@ -169,6 +173,7 @@ class Journal:
             database.execute("DELETE FROM owners WHERE id = ?", (owner,))
 
     def _source(self, fingerprint: str) -> int:
+        fingerprint = f"{fingerprint} of {self.identity}" if self.identity else fingerprint
         if fingerprint not in self._sources:
             if self.write:
                 with self.database.commits() as database:

@@ -1,7 +1,7 @@
 """What a run was given, as text and arrays: enough to estimate again from its answers, and nothing that runs.
 
 Settings are dataclasses of geex and are made again from their fields. What is the user's own code (a score, a noise
-family, a method) is only named: it has to be given again. Models are not written at all, so no secret of theirs is.
+family, a method) is only named: it has to be given again. Of the model there is a digest, so no secret of its own is.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from geex.task import Task
 ARRAYS = ("explicand", "baselines", "bounds")
 PLAIN = ("queries", "seed", "target", "twice", "baseline")
 MADE = ("method", "features", "score", "stop")
-KEY = ("method", "features", "seed", "dtype")
+KEY = ("method", "features", "seed", "dtype", "identity")
 ABOUT = ("target", "score")  # what is asked in legs follows from what the run is about
 
 
@@ -31,14 +31,18 @@ class Unknown:
         self.name = name
 
 
-def written(task: Task) -> tuple[str, str, bytes]:
-    """A key for what is asked and estimated, the settings, and the arrays of a task."""
+def written(task: Task, identity: str = "") -> tuple[str, str, bytes]:
+    """A key for what is asked and estimated, the settings, and the arrays of a task for the model of that identity."""
     arrays: dict[str, np.ndarray] = {"explicand": host(task.explicand)}
     arrays |= {f"baseline {i}": host(baseline) for i, baseline in enumerate(task.baselines)}
     arrays |= {f"bound {i}": host(bound) for i, bound in enumerate(task.bounds or ())}
     made = {name: _text(getattr(task, name), arrays) for name in MADE}
     settings = {name: getattr(task, name) for name in PLAIN} | made
-    settings |= {"library": library(task.explicand), "dtype": str(task.dtype).removeprefix("torch.")}
+    settings |= {
+        "identity": identity,
+        "library": library(task.explicand),
+        "dtype": str(task.dtype).removeprefix("torch."),
+    }
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     key = KEY + ABOUT if hasattr(task.method, "following") else KEY
@@ -46,6 +50,11 @@ def written(task: Task) -> tuple[str, str, bytes]:
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].shape} {arrays[name].dtype}".encode() + arrays[name].tobytes())
     return digest.hexdigest(), json.dumps(settings), file.getvalue()
+
+
+def identity_of(settings: str) -> str:
+    """That of the model whose answers the run was given."""
+    return str(json.loads(settings).get("identity", ""))
 
 
 def task_of(settings: str, arrays: bytes, **given: Any) -> Task:

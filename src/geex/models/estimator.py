@@ -7,6 +7,7 @@ import numpy as np
 
 from geex.arrays import Array, host
 from geex.errors import AnswerError, InputError, MissingPackage
+from geex.identity import digest
 from geex.limits import Limits
 from geex.models.returned import Indicator
 
@@ -32,6 +33,16 @@ class Sklearn:
         if self.output == "predict" and self.labels is not None:
             return Indicator(self.labels)(np.asarray(answer))
         return np.asarray(answer)
+
+    @property
+    def identity(self) -> str:
+        """Another one for an estimator that was fitted otherwise; "" where it cannot be pickled."""
+        try:
+            from joblib import hash as hashed
+
+            return digest(hashed(self.estimator), self.output)
+        except Exception:  # pickling runs the estimator's own code
+            return ""
 
     @property
     def labels(self) -> tuple[Any, ...] | None:

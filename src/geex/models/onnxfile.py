@@ -12,6 +12,7 @@ import numpy as np
 
 from geex.arrays import Array, host
 from geex.errors import InputError, MissingPackage
+from geex.identity import digest
 from geex.limits import Limits
 from geex.outputs import checked_labels
 
@@ -58,6 +59,16 @@ class Onnx:
             room = np.concatenate([part, np.repeat(part[-1:], fixed - len(part), axis=0)])
             parts.append(self._run(session, entry.name, output, room)[: len(part)])
         return np.concatenate(parts)
+
+    @property
+    def identity(self) -> str:
+        """Another one for another graph, other inputs beside the queries, or another output. Weights that lie in files
+        of their own are no part of it."""
+        try:
+            graph = self.graph if isinstance(self.graph, bytes) else Path(self.graph).read_bytes()
+        except OSError:  # opening the graph tells what is wrong
+            return ""
+        return digest(graph, self.input, self.output, self.inputs)
 
     @property
     def shape(self) -> tuple[int, ...] | None:

@@ -46,6 +46,11 @@ class V2:
     binary: bool = False
     single: bool = field(default=False, init=False, repr=False)
 
+    @property
+    def meaning(self) -> Any:
+        """What of it the answers depend on."""
+        return self.output
+
     def address(self, url: str) -> str:
         """The model's own address, …/v2/models/NAME, or its /infer, as the latter."""
         path, mark, query = url.partition("?")
@@ -131,6 +136,11 @@ class Json:
     def single(self) -> bool:
         """Whether a request has room for one row only."""
         return not callable(self.template) and _holds(self.template, "{row}")
+
+    @property
+    def meaning(self) -> Any:
+        """What of it the answers depend on."""
+        return (self.template, self.path)
 
     def address(self, url: str) -> str:
         return url

@@ -14,6 +14,7 @@ import numpy as np
 from geex.arrays import Array, as_array, host
 from geex.checks import is_number
 from geex.errors import AnswerError, InputError
+from geex.identity import digest, identity
 from geex.limits import Limits
 from geex.outputs import log_odds, softmax
 
@@ -30,6 +31,11 @@ class Read:
 
     def __call__(self, queries: Array) -> Array:
         return self.reader(self.model(queries))
+
+    @property
+    def identity(self) -> str:
+        """Another one for another model, or where its answers are read otherwise."""
+        return digest(identity(self.model), self.reader)
 
     @property
     def limits(self) -> Limits:

@@ -22,6 +22,7 @@ import numpy as np
 from geex.arrays import Array
 from geex.checks import positive
 from geex.errors import InputError, Refused, TooLarge, TransientError, Unreachable, Unreadable
+from geex.identity import digest
 from geex.limits import Limits
 from geex.models.client import Reply, library, send
 from geex.models.protocols import DATATYPES, V2, Json, Malformed
@@ -56,6 +57,11 @@ class Http:
         return (
             np.concatenate(answers) if isinstance(answers[0], np.ndarray) else [row for part in answers for row in part]
         )
+
+    @property
+    def identity(self) -> str:
+        """Another one for another path, request or place of the scores. Hosts and secrets change, models stay."""
+        return digest(urlsplit(self.address.url).path, self.protocol.meaning)
 
     def _asked(self, queries: Any) -> Any:
         headers = {name: value.reveal() for name, value in self.headers}

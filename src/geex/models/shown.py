@@ -16,6 +16,7 @@ import numpy as np
 
 from geex.arrays import Array, host
 from geex.errors import InputError, MissingPackage
+from geex.identity import digest, identity
 from geex.limits import Limits
 from geex.models.estimator import sklearn
 
@@ -48,6 +49,11 @@ class Shown:
                 "take a method that shows and hides features, such as method=geex.Shapley()."
             )
         return self.model(self.parts.built(present.astype(bool)))
+
+    @property
+    def identity(self) -> str:
+        """Another one for another model, another text or another row: x is all ones for each."""
+        return digest(identity(self.model), self.parts)
 
     @property
     def x(self) -> np.ndarray:
