@@ -158,7 +158,7 @@ def estimate(
     explanation: one that `explain` returned, or the journal that it wrote.
     labels: names of the outputs, one for each; None: those that the explanation has.
     method: one that asks the same, such as Regression(of=…) of what was asked.
-    which: which of a journal's runs, in the order in which they were begun; −1 is the last.
+    which: which of a journal's runs, in the order in which they were last asked; −1 is the last.
 
     None keeps what was there. score="answer" is the answer as it comes. Masks of `Presence`, and segments of `LIME`,
     show and hide whole features: other features want other queries.

@@ -112,7 +112,8 @@ class Groups:
 
     def __repr__(self) -> str:
         digest = hashlib.sha256(f"{self.map.shape} {self.map.dtype}".encode() + self.map.tobytes()).hexdigest()
-        return f"Groups(<{len(self.labels)} groups, {digest[:16]}>)"
+        along = "" if self.channels is None else f", channels={self.channels}"
+        return f"Groups(<{len(self.labels)} groups, {digest[:16]}>{along})"
 
     def check(self, shape: Shape) -> None:
         self._spread(shape)

@@ -2,62 +2,49 @@
 
     identity = digest(what the answers depend on: weights, a file, an address, the text whose words are shown)
 
-Models of `geex.models` say it themselves. Of a module its state tells. Of a plain function nothing is known.
+Models of `geex.models` say it themselves. Of a module its parts and its state tell. Of a plain function nothing is
+known.
 """
 
-import hashlib
-import pickle
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import fields, is_dataclass
 from typing import Any
 
-import numpy as np
+from geex.digest import PLAIN, digest
 
-from geex.arrays import host
-
-PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
+MODULE = ("named_modules", "named_buffers", "state_dict")
 
 
 def identity(model: Any) -> str:
     """A text that is another one for another model; "" where nothing is known."""
-    told = getattr(model, "identity", "")
-    if isinstance(told, str) and told:
-        return told
-    state = getattr(model, "state_dict", None)
-    found = state() if callable(state) and not isinstance(model, type) else None
-    return digest(type(model), found) if isinstance(found, Mapping) else ""
+    try:
+        told = getattr(model, "identity", "")
+        if isinstance(told, str) and told:
+            return digest(told)
+        return digest(made_of(model), _training(model)) if is_module(model) else ""
+    except Exception:  # the model's own code, of which nothing is known; what is wrong with it, its first call tells
+        return ""
 
 
-def digest(*parts: Any) -> str:
-    """A short text that is the same for equal parts, in this process and in any other."""
-    sha = hashlib.sha256()
-    _into(sha.update, parts)
-    return sha.hexdigest()[:32]
+def is_module(model: Any) -> bool:
+    """Whether it is one of PyTorch's, or made like one."""
+    return not isinstance(model, type) and all(callable(getattr(model, name, None)) for name in MODULE)
 
 
-def _into(write: Callable[[bytes], None], part: Any) -> None:
-    """Writes a part: its kind, and what is in it. Of what nothing is known the kind alone."""
-    write(f"{_name(part if callable(part) and hasattr(part, '__qualname__') else type(part))}:".encode())
-    if isinstance(part, PLAIN):
-        write(repr(part).encode() + b";")
-    elif hasattr(part, "dtype") and hasattr(part, "shape"):
-        write(f"{part.dtype} {tuple(part.shape)} ".encode())
-        array = host(part)
-        _into(write, array.tolist()) if array.dtype.hasobject else write(np.ascontiguousarray(array).tobytes())
-    elif isinstance(part, Mapping):
-        for key in part:
-            _into(write, (key, part[key]))
-    elif isinstance(part, tuple | list):
-        write(f"{len(part)} ".encode())
-        for entry in part:
-            _into(write, entry)
-    elif is_dataclass(part) and not isinstance(part, type):
-        _into(write, [getattr(part, field.name) for field in fields(part)])
-    elif callable(part) and not hasattr(part, "__qualname__"):
-        with suppress(Exception):  # pickling runs code of the part's own
-            write(pickle.dumps(part, protocol=4))
+def made_of(module: Any) -> tuple[Any, ...]:
+    """What a module's answers depend on, but for its mode: parts with their settings, parameters and buffers."""
+    parts = [(name, type(part), _settings(part)) for name, part in module.named_modules()]
+    return parts, getattr(module, "code", None), dict(module.state_dict()), dict(module.named_buffers())
 
 
-def _name(kind: Any) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
+def _settings(part: Any) -> list[tuple[str, Any]]:
+    """Attributes that are plain values, and the functions among them."""
+    return [
+        (name, value)
+        for name, value in sorted(vars(part).items())
+        if name != "training"
+        and not name.startswith("_")
+        and (isinstance(value, (*PLAIN, tuple, list)) or callable(value))
+    ]
+
+
+def _training(module: Any) -> list[bool]:
+    return [bool(getattr(part, "training", False)) for _, part in module.named_modules()]

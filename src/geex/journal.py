@@ -65,16 +65,14 @@ class Journal:
     # runs
 
     def remember(self, key: str, settings: str, arrays: bytes) -> None:
-        """Keeps what a run was given; the latest of one key stays, in the place of the first."""
+        """Keeps what a run was given; the latest of one key stays, after all others."""
         with self.database.commits() as database:
-            database.execute(
-                "INSERT INTO runs (key, settings, arrays) VALUES (?, ?, ?) "
-                "ON CONFLICT (key) DO UPDATE SET settings = excluded.settings, arrays = excluded.arrays",
-                (key, settings, arrays),
-            )
+            last = database.execute("SELECT coalesce(max(id), 0) FROM runs").fetchone()[0]
+            database.execute("DELETE FROM runs WHERE key = ?", (key,))
+            database.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (last + 1, key, settings, arrays))
 
     def runs(self) -> list[tuple[str, bytes]]:
-        """Settings and arrays of every run, in the order in which they were begun."""
+        """Settings and arrays of every run, in the order in which they were last asked."""
         with self.database.reasons():
             return list(self.database.connection.execute("SELECT settings, arrays FROM runs ORDER BY id"))
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from geex.arrays import Array, host
+from geex.digest import digest
 from geex.errors import AnswerError, InputError, MissingPackage
-from geex.identity import digest
 from geex.limits import Limits
 from geex.models.returned import Indicator
 
@@ -36,13 +36,8 @@ class Sklearn:
 
     @property
     def identity(self) -> str:
-        """Another one for an estimator that was fitted otherwise; "" where it cannot be pickled."""
-        try:
-            from joblib import hash as hashed
-
-            return digest(hashed(self.estimator), self.output)
-        except Exception:  # pickling runs the estimator's own code
-            return ""
+        """Another one for an estimator that was fitted otherwise, or another method of it."""
+        return digest(self.estimator, self.output)
 
     @property
     def labels(self) -> tuple[Any, ...] | None:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from geex.arrays import Array, host
+from geex.digest import digest
 from geex.errors import InputError, MissingPackage
-from geex.identity import digest
 from geex.limits import Limits
 from geex.outputs import checked_labels
 
@@ -62,13 +62,11 @@ class Onnx:
 
     @property
     def identity(self) -> str:
-        """Another one for another graph, other inputs beside the queries, or another output. Weights that lie in files
-        of their own are no part of it."""
-        try:
-            graph = self.graph if isinstance(self.graph, bytes) else Path(self.graph).read_bytes()
-        except OSError:  # opening the graph tells what is wrong
-            return ""
-        return digest(graph, self.input, self.output, self.inputs)
+        """Another one for another graph, weights in files beside it, other inputs, or another output."""
+        if isinstance(self.graph, bytes):
+            return digest(self.graph, self.input, self.output, self.inputs)
+        graph = Path(self.graph).read_bytes()
+        return digest(graph, _weights(Path(self.graph), graph), self.input, self.output, self.inputs)
 
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -162,6 +160,16 @@ def onnx(
 
 _LOCK = threading.Lock()
 _SESSIONS: dict[Any, tuple[Any, Any]] = {}
+
+
+def _weights(path: Path, graph: bytes) -> list[str]:
+    """Digests of the files beside a graph that it names."""
+    found = []
+    for file in sorted(path.parent.iterdir()):
+        if file != path and file.name.encode() in graph and file.is_file():
+            with file.open("rb") as content:
+                found.append(hashlib.file_digest(content, "sha256").hexdigest())
+    return found
 
 
 def _session(model: Onnx) -> Any:

@@ -49,7 +49,7 @@ class V2:
     @property
     def meaning(self) -> Any:
         """What of it the answers depend on."""
-        return self.output
+        return (self.input, self.output, self.datatype)
 
     def address(self, url: str) -> str:
         """The model's own address, …/v2/models/NAME, or its /infer, as the latter."""

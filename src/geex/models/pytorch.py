@@ -10,8 +10,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from geex.arrays import Array, host
+from geex.digest import digest
 from geex.errors import AnswerError, InputError, MissingPackage
-from geex.identity import digest
+from geex.identity import made_of
 from geex.limits import Limits
 from geex.outputs import checked_labels
 
@@ -46,7 +47,7 @@ class Torch:
     @property
     def identity(self) -> str:
         """Another one for other weights, or another way to read the answer."""
-        return digest(type(self.module), self.module.state_dict(), self.output)
+        return digest(made_of(self.module), self.output)
 
     def _placed(self, tensor: Any) -> Any:
         """On the device of the module's parameters, and in the type of its floating ones."""

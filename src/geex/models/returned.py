@@ -13,8 +13,9 @@ import numpy as np
 
 from geex.arrays import Array, as_array, host
 from geex.checks import is_number
+from geex.digest import digest
 from geex.errors import AnswerError, InputError
-from geex.identity import digest, identity
+from geex.identity import identity
 from geex.limits import Limits
 from geex.outputs import log_odds, softmax
 

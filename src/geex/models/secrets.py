@@ -2,14 +2,17 @@
 
 import base64
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
 from geex.errors import InputError
 
 HIDDEN = "***"
 LEAST_WORD = 4
+GUARDED = re.compile("key|token|secret|sig|auth|pass|code|user|session", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,13 @@ class Address:
         return f"{scheme}{user}{host}{parts.path}{query}"
 
     __str__ = __repr__
+
+    @property
+    def open(self) -> list[Any]:
+        """What of it is no secret, as far as names tell: host, path, and what of the query is no key or token."""
+        parts = urlsplit(self.url)
+        query = parse_qsl(parts.query, keep_blank_values=True)
+        return [parts.hostname, parts.port, parts.path, [entry for entry in query if not GUARDED.search(entry[0])]]
 
     def secrets(self) -> list[str]:
         """What must not be told of it."""

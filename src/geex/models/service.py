@@ -21,8 +21,8 @@ import numpy as np
 
 from geex.arrays import Array
 from geex.checks import positive
+from geex.digest import digest
 from geex.errors import InputError, Refused, TooLarge, TransientError, Unreachable, Unreadable
-from geex.identity import digest
 from geex.limits import Limits
 from geex.models.client import Reply, library, send
 from geex.models.protocols import DATATYPES, V2, Json, Malformed
@@ -60,8 +60,8 @@ class Http:
 
     @property
     def identity(self) -> str:
-        """Another one for another path, request or place of the scores. Hosts and secrets change, models stay."""
-        return digest(urlsplit(self.address.url).path, self.protocol.meaning)
+        """Another one for another address, request or place of the scores, and the same with another secret."""
+        return digest(self.address.open, self.protocol.meaning)
 
     def _asked(self, queries: Any) -> Any:
         headers = {name: value.reveal() for name, value in self.headers}

@@ -15,8 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from geex.arrays import Array, host
+from geex.digest import digest
 from geex.errors import InputError, MissingPackage
-from geex.identity import digest, identity
+from geex.identity import identity
 from geex.limits import Limits
 from geex.models.estimator import sklearn
 
