@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 RUN = .venv/bin/python
 
-.PHONY: install mlserver demo docs test lint bench bench-queries bench-calibration paper illustrations clean
+.PHONY: install mlserver demo docs test lint bench bench-queries bench-tables bench-calibration paper illustrations clean
 
 demo: .venv/demo
 	$(RUN) -m geex.demo out/demo.png
@@ -28,6 +28,10 @@ bench: .venv/dev
 # where there is a GPU, QUERIES='--report --merge FILE' to take in its results
 bench-queries: .venv/bench
 	$(RUN) -m benchmarks.queries $(QUERIES)
+
+# Shapley values of tables, ours and the peers
+bench-tables: .venv/bench
+	$(RUN) -m benchmarks.tables
 
 bench-calibration: .venv/dev
 	$(RUN) -m benchmarks.calibration

@@ -122,3 +122,17 @@ def naive_kernel(prior):
         ]
         total += share * np.prod(parts, axis=0)
     return total
+
+
+def naive_shapley_regression(model, players, pairs, seed):
+    """Least squares on mirrored masks, sizes ∝ 1/(s(p − s)), drawn independently; the values are made to add up."""
+    rng = np.random.default_rng(seed)
+    sizes = np.arange(1, players)
+    weights = 1 / (sizes * (players - sizes))
+    drawn = rng.choice(sizes, pairs, p=weights / weights.sum())
+    masks = np.argsort(np.argsort(rng.random((pairs, players)), axis=1), axis=1) < drawn[:, None]
+    contrasts, d = 2.0 * masks - 1, model(masks) - model(~masks)
+    whole = (model(np.ones((1, players))) - model(np.zeros((1, players))))[0]
+    free = contrasts[:, :-1] - contrasts[:, -1:]
+    first = np.linalg.lstsq(free, d - contrasts[:, -1] * whole, rcond=None)[0]
+    return np.append(first, whole - first.sum())

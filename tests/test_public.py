@@ -33,7 +33,7 @@ OPTIONAL = {
 # a module may import from its own layer's left and from the layers above it
 LAYERS = [
     ["errors", "threads"],
-    ["checks"],
+    ["checks", "named"],
     ["arrays"],
     ["path", "smooth", "factored", "digest"],
     ["identity"],
@@ -54,11 +54,14 @@ LAYERS = [
     ["methods"],
     ["stop"],
     ["rise", "chance", "presence", "knots", "design", "evidence"],
+    ["subsets"],
     ["coalitions"],
     ["prior"],
     ["covariance"],
     ["posterior"],
     ["leaveout", "choice"],
+    ["game"],
+    ["played"],
     ["rivals", "refit"],
     ["fit"],
     ["regression"],

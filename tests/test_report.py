@@ -15,7 +15,7 @@ import pytest
 import geex
 from geex.errors import InputError
 from geex.report import page, words
-from geex.report.pack import packed, png
+from geex.report.pack import packed, plain, png
 from geex.scene import scene
 from tests.browser import browser  # noqa: F401
 from tests.helpers import explained
@@ -449,3 +449,12 @@ def test_log_odds_are_told_as_a_chance_too(output, said):
     shown = replace(seen.outputs[0], output=output)
     explanation = explained(lambda z: z.sum(1) / 4, np.ones(3), geex.Shapley(), 100, score="log_odds")
     assert f"log-odds of “cat” are {words.number(output)}." in words.account(explanation, shown, "features")
+
+
+def test_lists_are_told_as_they_are():
+    """Two bytes are enough for a pixel; a list may have exact values of any size beside each other."""
+    slopes = np.array([1000, 3, 1.9, 1, -0.5, 0.01, 250])
+    exact = geex.explain(lambda z: z @ slopes, np.ones(7), method=geex.Shapley(), queries=200, progress=False)
+    content = plain(scene(exact).outputs[0])
+    np.testing.assert_allclose(content["values"], slopes, atol=1e-9)
+    assert content["errors"] == [0] * 7

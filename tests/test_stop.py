@@ -142,3 +142,12 @@ def test_an_output_that_never_changes_keeps_no_run_going():
         stop=geex.Settled(0.7),
     )
     assert "was wanted" in found.ended
+
+
+def test_no_more_queries_are_advised_than_make_it_exact():
+    weights = np.random.default_rng(0).normal(size=(9, 5))
+    found = explained(lambda z: np.tanh(z @ weights).sum(1), np.ones(9), geex.Shapley(), 200)
+    assert found.needed(1e-6) == 512
+    assert "±0.0001% of" in found.advice(1e-6)
+    assert "ask about 512." in found.advice(1e-6)
+    assert explained(lambda z: np.tanh(z @ weights).sum(1), np.ones(9), geex.Shapley(), 512).needed(1e-6) == 0

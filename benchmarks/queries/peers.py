@@ -104,7 +104,7 @@ class Occlusion(Budgeted):
             "strides": (channels, stride, stride),
             "perturbations_per_eval": batch or 100,
         }
-        return _captum("Occlusion", model, case.seed, case.x, absence(case), settings).sum(0)
+        return captum_values("Occlusion", model, case.seed, case.x, absence(case), settings).sum(0)
 
 
 @dataclass(frozen=True)
@@ -183,11 +183,11 @@ def _on_cells(name: str, model: Counted, case: Case, side: int, samples: int, ba
 
     ones = torch.ones(side**2, device=case.x.device)
     settings = {"n_samples": samples, "perturbations_per_eval": batch or 100}
-    return _captum(name, shown, case.seed, ones, 0 * ones, settings)[cell]
+    return captum_values(name, shown, case.seed, ones, 0 * ones, settings)[cell]
 
 
 @torch.no_grad()
-def _captum(name: str, model: Model, seed: int, x: Tensor, absent: Tensor, settings: dict[str, Any]) -> Tensor:
+def captum_values(name: str, model: Model, seed: int, x: Tensor, absent: Tensor, settings: dict[str, Any]) -> Tensor:
     """A captum method's values, in the shape of x."""
     for package in [package for package in DRAWING if package not in sys.modules and find_spec(package) is None]:
         sys.modules.update({f"{package}{name}": MagicMock(__spec__=None) for name in DRAWING[package]})

@@ -112,8 +112,8 @@ def _planned(task: Task, masks: Masks) -> tuple[Task, list[tuple[Plan, int]]]:
     except BudgetError:
         return once, plans_of(once, masks)
     spared = plans_of(once, masks)
-    searches = [[type(plan.search) for plan, _ in plans] for plans in (found, spared)]
-    return (task, found) if searches[0] == searches[1] else (once, spared)
+    everything = [[draws == getattr(plan.search, "count", None) for plan, draws in plans] for plans in (found, spared)]
+    return (task, found) if everything[0] == everything[1] else (once, spared)
 
 
 def plans_of(task: Task, masks: Masks) -> list[tuple[Plan, int]]:

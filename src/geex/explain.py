@@ -24,6 +24,7 @@ from geex.journal import Journal
 from geex.legs import in_legs
 from geex.limits import Limits
 from geex.methods import Method
+from geex.named import has_names, in_order
 from geex.outputs import (
     Score,
     Target,
@@ -102,6 +103,7 @@ def explain(
     """
     target = listed(target)
     names = _labels(labels, target, model)
+    x, baseline = _in_order(model, x, baseline)
     task = prepare(x, baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop, names)
     (one_row if features is None else many_channels)(task)
     return explain_tasks(engine(model, limits, run, journal, price), [task], Masks(keep=0))[0]
@@ -201,6 +203,16 @@ def _labels(labels: Sequence[str] | None, target: Target, model: Model) -> list[
     if labels is None and names_an_output(target):
         labels = getattr(model, "labels", None)
     return checked_labels(labels)
+
+
+def _in_order(model: Model, x: Any, baseline: Any) -> tuple[Any, Any]:
+    """x and its baselines, where they are rows with names, in the order of the model's names, or of those of x."""
+    names = getattr(model, "names", None)
+    x = in_order("x", x, names if isinstance(names, list | tuple) else None)
+    names = names if isinstance(names, list | tuple) else list(x.index) if has_names(x) else None
+    if isinstance(baseline, list):
+        return x, [in_order("a baseline", one, names) for one in baseline]
+    return x, in_order("baseline", baseline, names)
 
 
 def _check_masks(record: Record, features: Features) -> None:

@@ -91,7 +91,14 @@ class Explanation:
         share = np.max(error / np.maximum(np.abs(output - base), np.finfo(float).tiny))
         if share == 0 and np.isfinite(self.freedom) and not np.any(host(self.values)):
             return None  # nothing that was asked made a difference: no error is known
-        return needed(self.queries, float(share), tolerance) if np.isfinite(share) and share < MOST else None
+        if not np.isfinite(share) or share >= MOST:
+            return None
+        wanted = needed(self.queries, float(share), tolerance)
+        searches = [] if self.record is None else [plan.search for plan in self.record.plans]
+        if not searches or not all(hasattr(search, "count") for search in searches):
+            return wanted
+        everything: int = 1 + len(searches) + 2 * sum(search.count for search in searches)  # type: ignore[attr-defined]
+        return min(wanted, everything)
 
     def advice(self, tolerance: float = 0.05) -> str:
         """How sure the run is of what matters most, and how many queries it takes to be surer, in a sentence."""
@@ -100,7 +107,7 @@ class Explanation:
             return "How many queries are needed cannot be told."
         if wanted == 0:
             return "The values are exact: more queries would change nothing."
-        known = f"the sum over the top tenth of features to ±{tolerance:.0%} of f(x) − f(x̊)"
+        known = f"the sum over the top tenth of features to ±{100 * tolerance:.3g}% of f(x) − f(x̊)"
         if wanted <= self.queries:
             return f"These are enough to know {known}."
         asked = f"To know {known}, ask {f'about {wanted:,}' if wanted <= MANY else f'more than {MANY:,}'}"

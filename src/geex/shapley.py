@@ -1,24 +1,33 @@
-"""Shapley values by regression.
+"""Shapley values: of the game in which an absent feature has its baseline value.
+
+Subsets are asked in mirrored pairs, none of them twice, and all of them where the budget pays for it: then the values
+are exact. Else a process over subsets is fitted to the answers, interactions and all (`game.py`). Where features have
+neighbours, or there are very many, it is a regression with a prior that knows of neighbours:
 
     minimise Σ_i (d_i − e_i · ξ)²   subject to   Σ_k ξ_k = f(x) − f(x̊)
 
-over mirrored masks of s of the p features, s drawn ∝ 1/(s(p − s)). The minimiser converges to the Shapley values of the
-game in which an absent feature has its baseline value, and adds up at any budget. Where the budget pays for every
-subset, all of them are asked, and the values are exact.
+over masks of s of the p features, s drawn ∝ 1/(s(p − s)). Either way they add up at any budget.
 """
 
 from dataclasses import dataclass, field
 
 from geex.arrays import Array, namespace
-from geex.coalitions import AllMasks, Exact, all_masks, exactly
-from geex.features import Features
+from geex.coalitions import Exact, exactly
+from geex.features import Features, neighbouring
 from geex.fit import Fits
 from geex.outputs import Score
 from geex.plan import Plan
+from geex.played import Played, played
 from geex.presence import PresenceMasks
 from geex.regression import Regression
 from geex.score import Answered
 from geex.search import Search
+from geex.subsets import Subsets, players_of
+
+EXACT = 16  # players up to which all subsets are asked, where the budget pays for it
+MOST = 1024  # players up to which a process is fitted
+
+Shared = Fits | Exact | Played
 
 
 @dataclass(frozen=True)
@@ -31,38 +40,41 @@ class BySize:
 
 @dataclass(frozen=True)
 class Shapley:
-    """Shapley values by regression, which add up to f(x) − f(x̊) exactly at any budget.
+    """Shapley values, which add up to f(x) − f(x̊) exactly at any budget.
 
-    For the same queries their variance is far below that of `Presence()`, whose sum adds up only within its error.
-    With 2^q queries or more, q being the number of features that differ from the baseline, they are exact.
+    No subset is asked twice. With 2^q queries or more, q being the number of features that differ from the baseline,
+    they are exact.
     """
 
     by: Regression = field(default_factory=lambda: Regression(BySize(), complete=True), init=False, repr=False)  # type: ignore[arg-type]
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
         some = self.by.search(explicand, baseline, features, rows)
-        return all_masks(explicand, baseline, features, max(rows, some.least)) or some
+        players = players_of(explicand, baseline, features)
+        subsets = Subsets(features, players)
+        if 1 <= len(players) <= EXACT and 2 * subsets.count <= max(rows, some.least):
+            return subsets
+        alone = not neighbouring(features, tuple(explicand.shape))
+        return subsets if alone and 1 <= len(players) <= MOST else some
 
-    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fits | Exact:
-        if isinstance(plan.search, AllMasks):
-            return exactly(plan, answered, ends, targets, score)
-        return self.by.estimate(plan, answered, ends, targets, score)
+    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Shared:
+        if not isinstance(plan.search, Subsets):
+            return self.by.estimate(plan, answered, ends, targets, score)
+        parts = list(answered)
+        asked = sum(chunk.count for chunk, _ in parts)
+        found = exactly if asked == plan.search.count else played
+        return found(plan, parts, ends, targets, score)
 
     def regions(
         self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
-    ) -> Fits | Exact:
-        if isinstance(plan.search, AllMasks):
-            exact = exactly(plan, answered, ends, targets, score)
-            return Exact(exact.values @ namespace(rows).astype(rows, exact.values.dtype).T)
-        return self.by.regions(plan, answered, ends, targets, score, rows)
+    ) -> Shared:
+        found = self.estimate(plan, answered, ends, targets, score)
+        if isinstance(found, Exact):
+            return Exact(found.values @ namespace(rows).astype(rows, found.values.dtype).T)
+        return found.over(rows)
 
     def estimand(self, search: Search) -> str:
-        if isinstance(search, AllMasks):
-            return (
-                "Shapley values of the game in which a feature that is absent has its baseline value, exact: every "
-                "subset was asked. They add up to f(x) − f(x̊)."
-            )
         return (
-            "Shapley values, by regression, of the game in which a feature that is absent has its baseline value. They "
-            "add up to f(x) − f(x̊) exactly."
+            "Shapley values of the game in which a feature that is absent has its baseline value. They add up to "
+            "f(x) − f(x̊) exactly."
         )

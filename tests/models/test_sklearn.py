@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import NearestCentroid
@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import geex
+from geex.errors import InputError
 
 X, Y = load_wine(return_X_y=True)
 NAMES = load_wine().target_names
@@ -105,3 +106,25 @@ def test_a_frame_may_be_asked_itself():
     model = geex.models.sklearn(LogisticRegression(max_iter=5000).fit(frame, Y))
     assert isinstance(frame, pd.DataFrame)
     assert np.array_equal(model(frame), model(frame.to_numpy()))
+
+
+@pytest.mark.parametrize("adapted", [True, False])
+def test_rows_with_names_are_put_in_the_order_of_the_columns(adapted):
+    data = load_diabetes(as_frame=True)
+    forest = RandomForestRegressor(20, random_state=0).fit(data.data, data.target)
+    model = (
+        geex.models.sklearn(forest) if adapted else lambda z: forest.predict(pd.DataFrame(z, columns=data.data.columns))
+    )
+    row, mean = data.data.iloc[0], data.data.mean()
+    settings = {"method": geex.Shapley(), "queries": 60, "progress": False}
+    wanted = geex.explain(model, row, baseline=mean, **settings).values
+    assert (geex.explain(model, row, baseline=mean.sort_index(ascending=False), **settings).values == wanted).all()
+    assert (geex.explain(model, row, baseline=[mean.sort_index(), mean], **settings).values != 0).any()
+    if adapted:
+        assert (geex.explain(model, row[::-1], baseline=mean.sort_index(), **settings).values == wanted).all()
+        assert (geex.explain(model, row.to_numpy(), baseline=mean[::-1], **settings).values == wanted).all()
+        assert (geex.explain(model, row.reset_index(drop=True), baseline=mean, **settings).values == wanted).all()
+        with pytest.raises(InputError, match=r"x has 'target'.*'age', 'sex'"):
+            geex.explain(model, data.frame.iloc[0], baseline=mean, **settings)
+    with pytest.raises(InputError, match="baseline has no 'bmi'"):
+        geex.explain(model, row, baseline=mean.drop("bmi"), **settings)

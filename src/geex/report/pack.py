@@ -33,6 +33,12 @@ def packed(output: Output, reach: float) -> dict[str, Any]:
     return {"packed": deflated(content), "step": step, "errorLow": low, "errorRatio": ratio}
 
 
+def plain(output: Output) -> dict[str, Any]:
+    """The same numbers as they are, and where their intervals are drawn: lists are short, and may be exact."""
+    errors = [float(error) if np.isfinite(error) else None for error in np.asarray(output.stderr)]
+    return {"values": np.asarray(output.values, float).tolist(), "errors": errors, "centre": output.centre.tolist()}
+
+
 def deflated(content: bytes) -> str:
     """Bytes as text: deflated, in base 64."""
     return base64.b64encode(zlib.compress(content, 9)).decode()

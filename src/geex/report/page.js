@@ -30,6 +30,8 @@ async function decode(number) {
     sure[i] = (bytes[3 * count + (i >> 3)] >> (7 - (i & 7))) & 1;
     errors[i] = code === 0 ? NaN : code === 1 ? 0 : output.errorLow * output.errorRatio ** (code - 2);
   }
+  if (output.values) values.set(output.values);
+  if (output.errors) errors.set(output.errors.map((error) => error ?? NaN));
   const order = Uint32Array.from(values.keys());
   order.sort((a, b) => Math.abs(values[b] - output.origin) - Math.abs(values[a] - output.origin));
   const result = { values, errors, sure, order };

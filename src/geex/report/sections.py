@@ -11,7 +11,7 @@ from geex.explanation import Explanation
 from geex.plot.tint import Look, tinted
 from geex.report import words
 from geex.report.chart import chart
-from geex.report.pack import data_url, deflated, packed
+from geex.report.pack import data_url, deflated, packed, plain
 from geex.scene import Output, Scene
 
 SMALL = 160  # below this many pixels across, pixels are drawn as squares
@@ -149,7 +149,7 @@ def data(seen: Scene, told: list[dict[str, Any]]) -> str:
                 **packed(output, seen.reach(0.95)),
                 "limit": output.limit(),
                 "origin": output.origin,
-                "centre": output.centre.tolist() if seen.index is None else None,  # where intervals are drawn
+                **(plain(output) if seen.index is None else {}),
             }
             for said, output in zip(told, seen.outputs, strict=True)
         ],

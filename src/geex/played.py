@@ -1,0 +1,161 @@
+"""Shapley values of the game that was played, and how far they may be off.
+
+    t_i = ω_i (ē_i / m − ∂ξ̂/∂d_i) r_i,    ω_i = κ_s / n_s,    m = 2 / (1 + 1/2 + … + 1/(q − 1))
+
+r_i is what draw i is off from what all others make of it, and ē_i its contrasts less their mean. ξ̂ + Σ t_i is unbiased:
+what the fit makes wrong of subsets comes back with their residuals. Its spread is that of the t_i, less for strata of
+which n_s of all N_s were asked:
+
+    Var = Σ_i (1 − n_s/N_s) t_i²
+
+What was asked is known, so what the fit has left of it, ρ_i, belongs to the values. Of what was not, only where draws
+were left out of the fit do the others say what it is off by:
+
+    ξ = ξ̂ + Σ_i n_s/N_s ω_i ē_i ρ_i / m
+
+Their error is that of the spread, or the fit's own with that of ρ, were it noise of the model, whichever is larger.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from geex.arrays import Array, host, like
+from geex.choice import evenly
+from geex.game import Belief, Game, believed
+from geex.outputs import Score, scored
+from geex.plan import Plan
+from geex.score import Answered
+from geex.subsets import Subsets, strata
+
+FITTED = 1536  # draws that are fitted; the others say what the fit is off by
+NOTE = "Standard errors are those of leaving out draws or of the fit, whichever is larger."
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Values, standard errors (r,) and degrees of freedom of one output."""
+
+    values: np.ndarray
+    stderr: np.ndarray
+    freedom: float
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """Contrasts e (n, q) of the players of p features, differences d (n, k), and f(x) − f(x̊) (k,), over sizes (k,).
+
+    rows (r, q): players whose sums are wanted, instead of the values of features. model: an array like those wanted.
+    """
+
+    contrasts: np.ndarray
+    differences: np.ndarray
+    wholes: np.ndarray
+    sizes: np.ndarray
+    beliefs: list[Belief]
+    players: tuple[int, ...]
+    features: int
+    model: Array
+    rows: np.ndarray | None = None
+    note: str = NOTE
+
+    @property
+    def values(self) -> Array:
+        return self._told([found.values for found in self._found])
+
+    @property
+    def stderr(self) -> Array:
+        return self._told([found.stderr for found in self._found])
+
+    @property
+    def sum_stderr(self) -> Array:
+        return like(np.zeros(len(self.wholes)), self.model)  # the sum is known
+
+    @property
+    def freedom(self) -> float:
+        return min(found.freedom for found in self._found)
+
+    def over(self, rows: Array) -> "Played":
+        """Of sums over regions, rows (r, p) of 0 and 1, instead of features."""
+        return replace(self, rows=np.asarray(host(rows)[:, list(self.players)], float))
+
+    def sum_over(self, rows: Array, output: int) -> Array:
+        """The joint standard error of an output's sums over regions (r,)."""
+        own = slice(output, output + 1)
+        alone = replace(
+            self.over(rows),
+            differences=self.differences[:, own],
+            wholes=self.wholes[own],
+            sizes=self.sizes[own],
+            beliefs=self.beliefs[own],
+        )
+        return alone.stderr[0, :]
+
+    def _told(self, found: list[np.ndarray]) -> Array:
+        """Rows over players as rows over features; sums as they are."""
+        rows = np.stack(found) * self.sizes[:, None]
+        if self.rows is not None:
+            return like(rows, self.model)
+        everywhere = np.zeros((len(found), self.features))
+        everywhere[:, list(self.players)] = rows
+        return like(everywhere, self.model)
+
+    @cached_property
+    def _found(self) -> list[Found]:
+        outputs = zip(self.differences.T, self.wholes, self.beliefs, strict=True)
+        return [self._of(differences, float(whole), belief) for differences, whole, belief in outputs]
+
+    def _of(self, differences: np.ndarray, whole: float, belief: Belief) -> Found:
+        fitted = evenly(differences[:, None], FITTED)
+        game = Game(self.contrasts[fitted], differences[fitted], whole, belief)
+        left, slopes = differences - game.expected(self.contrasts), np.zeros(self.contrasts.shape)
+        residuals = left.copy()
+        residuals[fitted], slopes[fitted] = game.residuals, game.slopes
+        weights, unasked = self._weights
+        rows = np.eye(len(self.players)) if self.rows is None else self.rows
+        steps = self._steps @ rows.T
+        terms = (weights * residuals)[:, None] * (steps - slopes @ rows.T)
+        known = (weights * (1 - unasked) * left)[:, None] * steps
+        values = rows @ game.values + known.sum(axis=0)
+        if len(fitted) < len(differences):
+            values = values + unasked @ terms
+        spread = unasked @ terms**2 * len(terms) / max(1, len(terms) - 1)
+        own = np.sum((rows @ game.covariance) * rows, axis=1) + np.sum(known**2, axis=0)
+        off = unasked * (weights * residuals) ** 2
+        freedom = off.sum() ** 2 / np.sum(off**2) - 1 if off.any() else 1.0
+        return Found(values, np.sqrt(np.maximum(spread, np.maximum(own, 0))), max(1.0, freedom))
+
+    @cached_property
+    def _weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """ω and 1 − n_s/N_s of every draw (n,)."""
+        q = len(self.players)
+        shown = np.sum(self.contrasts > 0, axis=1)
+        sizes = np.minimum(shown, q - shown)
+        members, kappa = strata(q)
+        asked = np.bincount(sizes, minlength=len(members) + 1)[sizes]
+        return kappa[sizes - 1] / asked, 1 - asked / members[sizes - 1]
+
+    @property
+    def _steps(self) -> np.ndarray:
+        """ē / m (n, q)."""
+        centred = self.contrasts - self.contrasts.mean(axis=1, keepdims=True)
+        return np.asarray(centred * sum(1 / size for size in range(1, len(self.players))) / 2)
+
+
+def played(plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Played:
+    """What the answers to subsets say; `ends` (2, k) are the raw answers for x and the baseline."""
+    search: Subsets = plan.search  # type: ignore[assignment]
+    contrasts, differences = [], []
+    for chunk, answers in answered:
+        outputs = host(scored(answers, score)).astype(np.float64)[:, targets].reshape(chunk.count, 2, -1)
+        differences.append(outputs[:, 0, :] - outputs[:, 1, :])
+        contrasts.append(2.0 * (host(chunk.draws.noise)[:, list(search.players)] > 0) - 1)
+    both = host(scored(ends, score)).astype(np.float64)[:, targets]
+    rows, d, wholes = np.concatenate(contrasts), np.concatenate(differences), both[0] - both[1]
+    sizes = np.maximum(np.abs(d).max(axis=0), np.abs(wholes))
+    sizes = np.where(sizes > 0, sizes, 1.0)  # of answers of any size, near 1
+    d, wholes = d / sizes, wholes / sizes
+    features = prod(plan.features.shape(tuple(plan.explicand.shape)))
+    return Played(rows, d, wholes, sizes, believed(rows, d, wholes), search.players, features, ends)
