@@ -632,7 +632,11 @@ def test_resuming_from_another_folder(here, capsys, monkeypatch):
 def test_the_command_that_is_kept_holds_no_secret(here):
     words = ["explain", "https://me:pass@host/v2?key=abc", "x.npy", "--header", "Authorization: Bearer abc"]
     words += ["--header=X-Key: abc", "--header", "X-Other: env:TOKEN"]
-    told = again.told(words)
+    told = again.told([*words, "--request", '{"auth": {"api_key": "abc"}, "token": "{rows}", "model": "cats"}'])
+    assert "cats" in told
+    assert "{rows}" in told
+    assert "abc" not in again.told(["--request=" + '[{"password": "abc"}]'])
+    assert again.told(["--request", "no json"]) == "geex --request 'no json'"
     for secret in ("pass", "abc", "me:"):
         assert secret not in told
     assert "env:TOKEN" in told

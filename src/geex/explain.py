@@ -139,8 +139,10 @@ def explain_batch(
         raise ExplicandError(f"xs is a {type(xs).__name__} with no explicand in it; wanted one or more.")
     target = listed(target)
     names = _labels(labels, target, model)
-    settings = (baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop, names)
-    tasks = [prepare(x, *settings) for x in xs]
+    settings = (target, score, method, queries, features, bounds, seed, batch, progress, stop, names)
+    rows = [xs.iloc[place] for place in range(len(xs))] if hasattr(xs, "iloc") else xs  # a data frame is its columns
+    ordered = [_in_order(model, x, baseline) for x in rows]
+    tasks = [prepare(x, absent, *settings) for x, absent in ordered]
     (one_row if features is None else many_channels)(tasks[0])
     return explain_tasks(engine(model, limits, run, journal, price), tasks, Masks())
 

@@ -221,7 +221,8 @@ def chosen(target: Target, output: Array) -> tuple[list[int], bool]:
     entries = [target] if isinstance(target, int) else [int(entry) for entry in target]
     for entry in entries:
         if not -k <= entry < k:
-            raise TargetError(f"target {entry} is out of range: the model has {k} outputs, 0 … {k - 1}.")
+            told = f"{k} outputs, 0 … {k - 1}" if k > 1 else "one output, 0"
+            raise TargetError(f"target {entry} is out of range: the model has {told}.")
     return [entry % k for entry in entries], not isinstance(target, int)
 
 

@@ -1,15 +1,19 @@
 """The same command again: as text in a report, and beside a journal, for `geex resume`. It holds no secret.
 
-Of a --header only its name is kept (all of it where the value is env:VARIABLE), of an address neither user nor query.
+Of a --header only its name is kept (all of it where the value is env:VARIABLE), of an address neither user nor query,
+of a --request no value that is called a key, a token or the like.
 """
 
 import json
 import os
 import shlex
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from geex.errors import InputError
+from geex.models.secrets import GUARDED
 
 HIDDEN = "…"
 
@@ -21,20 +25,45 @@ def told(arguments: list[str]) -> str:
 
 def harmless(arguments: list[str]) -> list[str]:
     """The arguments without what may be secret."""
-    kept, header = [], False
+    kept, before = [], ""
     for word in arguments:
-        if header:
-            word = _header(word)
-        elif word.startswith("--header="):
-            word = f"--header={_header(word.removeprefix('--header='))}"
-        header = word == "--header" and not header
-        kept.append(_address(word) if word.startswith(("http://", "https://")) else word)
+        option, equals, value = word.partition("=")
+        if before in SECRET:
+            kept.append(SECRET[before](word))
+        elif equals and option in SECRET:
+            kept.append(f"{option}={SECRET[option](value)}")
+        else:
+            kept.append(_address(word) if word.startswith(("http://", "https://")) else word)
+        before = "" if before in SECRET else word
     return kept
 
 
 def _header(text: str) -> str:
     name, _, value = text.partition(":")
     return text if value.strip().startswith("env:") else f"{name}: {HIDDEN}"
+
+
+def _request(text: str) -> str:
+    """A template in JSON without what its keys call a secret; anything else, which is no template, as it is."""
+    try:
+        template = json.loads(text)
+    except ValueError:
+        return text
+    return json.dumps(_open(template), ensure_ascii=False)
+
+
+def _open(template: Any) -> Any:
+    if isinstance(template, list):
+        return [_open(part) for part in template]
+    if not isinstance(template, dict):
+        return template
+    return {
+        key: HIDDEN if isinstance(part, str) and GUARDED.search(key) and "{row" not in part else _open(part)
+        for key, part in template.items()
+    }
+
+
+SECRET: dict[str, Callable[[str], str]] = {"--header": _header, "--request": _request}
 
 
 def _address(url: str) -> str:
@@ -84,7 +113,7 @@ def recalled(journal: str, model: str | None, headers: list[str]) -> list[str]:
     if any(HIDDEN in word for word in arguments):
         raise InputError(
             f"the command that began {journal} had secrets in it, which were not kept; give them again, with --model "
-            "or --header 'Name: env:VARIABLE'."
+            "or --header 'Name: env:VARIABLE'; or, for a --request, say geex explain … with --journal again."
         )
     os.chdir(folder)
     return [*arguments, *(word for header in headers for word in ("--header", header))]
