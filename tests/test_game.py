@@ -8,8 +8,9 @@ import pytest
 import torch
 
 import geex
+from geex.arrays import Stream
 from geex.game import Belief, Game, among, believed, beside, kernel
-from geex.subsets import Subsets, in_turn, strata
+from geex.subsets import Subsets, in_turn, shuffled, strata
 from tests.games import shapley
 from tests.helpers import assert_within, explained
 from tests.naive import naive_shapley_regression
@@ -223,3 +224,63 @@ def test_tensors_and_many_draws(monkeypatch):
     assert_within(fewer.values, fewer.stderr, exact)
     assert fewer.gap == pytest.approx(0, abs=1e-9)
     assert np.linalg.norm(fewer.values - exact) < 3 * np.linalg.norm(wide.values - exact)
+
+
+def test_what_is_asked_in_full_of_a_noisy_model_has_its_noise():
+    """The second question about x tells of it, roughly: one degree of freedom."""
+    q, slope = 8, np.linspace(-1, 1, 8)
+    held = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        with pytest.warns(geex.errors.UnsteadyModel):
+            found = geex.explain(
+                lambda z, rng=rng: z @ slope + 0.5 * rng.normal(size=len(z)),
+                np.ones(q),
+                method=geex.Shapley(),
+                queries=300,
+                progress=False,
+            )
+        assert found.queries == 257
+        assert "noise" in found.estimand
+        low, high = found.interval()
+        region = found.region(np.arange(q) < 3)
+        held.append([*((low <= slope) & (slope <= high)), region.low <= slope[:3].sum() <= region.high])
+    assert np.mean(held) > 0.85
+    assert np.mean(held, axis=0)[-1] > 0.85
+
+
+@pytest.mark.parametrize("game", ["and", "majority"])
+def test_sums_of_one_sign_are_covered(game):
+    """A fit to few draws makes all values smaller, and their sum most of all."""
+    q, held = 30, []
+    for seed in range(20):
+        players = np.random.default_rng(seed).permutation(q)[: 6 if game == "and" else 11]
+
+        def model(z, players=players):
+            shown = z[:, players].sum(1)
+            return (shown == 6) * 1.0 if game == "and" else (shown > 5.5) * 1.0
+
+        found = explained(model, np.ones(q), geex.Shapley(), 150, seed=seed)
+        region = found.region(np.isin(np.arange(q), players))
+        held.append(region.low <= 1 <= region.high)
+    assert np.mean(held) >= 0.8
+
+
+def test_a_constant_output_does_not_widen_the_others():
+    def model(z):
+        return np.stack([network(12)(z), 0 * z[:, 0] + 1], axis=1)
+
+    every = explained(model, np.ones(12), geex.Shapley(), 200, target="all")
+    assert every.freedom == explained(lambda z: model(z)[:, :1], np.ones(12), geex.Shapley(), 200, target=0).freedom
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 43758, 99999])
+def test_shuffled_numbers_are_all_there(count):
+    found = shuffled(np.arange(count), count, Stream(1, (5, 3), np.zeros(1)))
+    assert (np.sort(found) == np.arange(count)).all()
+
+
+def test_exact_values_of_a_game_with_a_large_offset():
+    with pytest.warns(geex.errors.LittleToExplain):
+        found = explained(lambda z: network(7)(z) + 1e9, np.ones(7), geex.Shapley(), 200)
+    assert found.gap == pytest.approx(0, abs=1e-6)

@@ -5,7 +5,7 @@
 f(S) is the answer with the features of S showing, s of the q. The empty and the full subset are f(x̊) and f(x).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb, inf, prod
 
 import numpy as np
@@ -16,26 +16,54 @@ from geex.plan import Plan
 from geex.score import Answered
 from geex.subsets import Subsets
 
+ROUGH = 1.0  # degrees of freedom of a noise that is known from two answers
+NOISY = "Every subset was asked; errors are those of the model's own noise, a rough guess from two answers to x."
+
 
 @dataclass(frozen=True, eq=False)
 class Exact:
-    """Values (k, p) that are no estimate."""
+    """Values (k, p) that are no estimate, but for the model's own noise.
+
+    gain (p,): the deviation of a value where that of an answer is 1. noise (k,): that of the answers, 0 where the model
+    answers the same.
+    """
 
     values: Array
-    freedom: float = inf
-    note: str = "They are exact: every subset was asked."
+    gain: Array
+    noise: Array
+
+    @property
+    def freedom(self) -> float:
+        return ROUGH if self._noisy else inf
+
+    @property
+    def note(self) -> str:
+        return NOISY if self._noisy else "They are exact: every subset was asked."
 
     @property
     def stderr(self) -> Array:
-        return 0 * self.values
+        return self.noise[:, None] * self.gain
 
     @property
     def sum_stderr(self) -> Array:
         return 0 * self.values[:, 0]
 
+    def under(self, noise: Array) -> "Exact":
+        """The same for a model with noise (k,)."""
+        return replace(self, noise=namespace(self.noise).astype(noise, self.noise.dtype))
+
+    def over(self, rows: Array) -> "Exact":
+        """Of sums over regions, rows (r, p) of 0 and 1, instead of features; with the most that their error can be."""
+        rows = namespace(rows).astype(rows, self.values.dtype)
+        return replace(self, values=self.values @ rows.T, gain=self.gain @ rows.T)
+
     def sum_over(self, rows: Array, output: int) -> Array:
         """The standard error of an output's sums over regions (r, p): (r,)."""
-        return 0 * self.values[output, :1] * namespace(rows).astype(rows[:, 0], self.values.dtype)
+        return self.over(rows).stderr[output, :]
+
+    @property
+    def _noisy(self) -> bool:
+        return bool(namespace(self.noise).any(self.noise > 0))
 
 
 def exactly(plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Exact:
@@ -43,15 +71,18 @@ def exactly(plan: Plan, answered: Answered, ends: Array, targets: list[int], sco
     search: Subsets = plan.search  # type: ignore[assignment]
     players, q = list(search.players), len(search.players)
     outputs = host(scored(ends, score))[:, targets]
-    total = np.repeat((outputs[0] - outputs[1])[:, None] / q, q, axis=1)
+    total, squares = np.repeat((outputs[0] - outputs[1])[:, None] / q, q, axis=1), np.full(q, 2 / q**2)
     for chunk, answers in answered:
         shown = host(chunk.draws.noise)[:, players]
-        f = host(scored(answers, score))[:, targets].reshape(chunk.count, 2, len(targets))
+        f = (host(scored(answers, score))[:, targets] - outputs[1]).reshape(chunk.count, 2, len(targets))
         for side, mask in enumerate((shown, 1 - shown)):
-            total += f[:, side, :].T @ _shares(mask)
-    values = np.zeros((len(targets), prod(plan.features.shape(tuple(plan.explicand.shape)))))
-    values[:, players] = total
-    return Exact(like(values, ends))
+            shares = _shares(mask)
+            total += f[:, side, :].T @ shares
+            squares += np.sum(shares**2, axis=0)
+    count = prod(plan.features.shape(tuple(plan.explicand.shape)))
+    values, gain = np.zeros((len(targets), count)), np.zeros(count)
+    values[:, players], gain[players] = total, np.sqrt(squares)
+    return Exact(like(values, ends), like(gain, ends), like(np.zeros(len(targets)), ends))
 
 
 def _shares(masks: np.ndarray) -> np.ndarray:

@@ -88,7 +88,8 @@ class Explanation:
         if self.reach is None:
             return None
         error, output, base = (np.asarray(host(number)) for number in (self.reach, self.output, self.base_value))
-        share = np.max(error / np.maximum(np.abs(output - base), np.finfo(float).tiny))
+        with np.errstate(over="ignore"):
+            share = np.max(error / np.maximum(np.abs(output - base), np.finfo(float).tiny))
         if share == 0 and np.isfinite(self.freedom) and not np.any(host(self.values)):
             return None  # nothing that was asked made a difference: no error is known
         if not np.isfinite(share) or share >= MOST:

@@ -14,6 +14,7 @@ were left out of the fit do the others say what it is off by:
     ξ = ξ̂ + Σ_i n_s/N_s ω_i ē_i ρ_i / m
 
 Their error is that of the spread, or the fit's own with that of ρ, were it noise of the model, whichever is larger.
+Intervals are around the unbiased values: where draws are few a fit makes everything smaller, and sums of one sign most.
 """
 
 from dataclasses import dataclass, replace
@@ -31,14 +32,18 @@ from geex.score import Answered
 from geex.subsets import Subsets, strata
 
 FITTED = 1536  # draws that are fitted; the others say what the fit is off by
-NOTE = "Standard errors are those of leaving out draws or of the fit, whichever is larger."
+NOTE = (
+    "Standard errors are those of leaving out draws or of the fit, whichever is larger; intervals are around unbiased "
+    "values."
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Values, standard errors (r,) and degrees of freedom of one output."""
+    """Values, what makes them unbiased, standard errors (r,) and degrees of freedom of one output."""
 
     values: np.ndarray
+    shift: np.ndarray
     stderr: np.ndarray
     freedom: float
 
@@ -70,19 +75,24 @@ class Played:
         return self._told([found.stderr for found in self._found])
 
     @property
+    def centre(self) -> Array:
+        """What intervals are around: the unbiased values."""
+        return self._told([found.values + found.shift for found in self._found])
+
+    @property
     def sum_stderr(self) -> Array:
         return like(np.zeros(len(self.wholes)), self.model)  # the sum is known
 
     @property
     def freedom(self) -> float:
-        return min(found.freedom for found in self._found)
+        return min((found.freedom for found in self._found if found.stderr.any()), default=1.0)
 
     def over(self, rows: Array) -> "Played":
         """Of sums over regions, rows (r, p) of 0 and 1, instead of features."""
         return replace(self, rows=np.asarray(host(rows)[:, list(self.players)], float))
 
     def sum_over(self, rows: Array, output: int) -> Array:
-        """The joint standard error of an output's sums over regions (r,)."""
+        """The joint standard error of an output's sums over regions (r,), with what the fit seems to be off by."""
         own = slice(output, output + 1)
         alone = replace(
             self.over(rows),
@@ -91,7 +101,8 @@ class Played:
             sizes=self.sizes[own],
             beliefs=self.beliefs[own],
         )
-        return alone.stderr[0, :]
+        found = alone._found[0]
+        return like(np.sqrt(found.stderr**2 + found.shift**2) * self.sizes[output], self.model)
 
     def _told(self, found: list[np.ndarray]) -> Array:
         """Rows over players as rows over features; sums as they are."""
@@ -118,14 +129,14 @@ class Played:
         steps = self._steps @ rows.T
         terms = (weights * residuals)[:, None] * (steps - slopes @ rows.T)
         known = (weights * (1 - unasked) * left)[:, None] * steps
-        values = rows @ game.values + known.sum(axis=0)
+        values, shift = rows @ game.values + known.sum(axis=0), unasked @ terms
         if len(fitted) < len(differences):
-            values = values + unasked @ terms
+            values, shift = values + shift, 0 * shift
         spread = unasked @ terms**2 * len(terms) / max(1, len(terms) - 1)
         own = np.sum((rows @ game.covariance) * rows, axis=1) + np.sum(known**2, axis=0)
         off = unasked * (weights * residuals) ** 2
         freedom = off.sum() ** 2 / np.sum(off**2) - 1 if off.any() else 1.0
-        return Found(values, np.sqrt(np.maximum(spread, np.maximum(own, 0))), max(1.0, freedom))
+        return Found(values, shift, np.sqrt(np.maximum(spread, np.maximum(own, 0))), max(1.0, freedom))
 
     @cached_property
     def _weights(self) -> tuple[np.ndarray, np.ndarray]:

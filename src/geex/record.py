@@ -8,7 +8,7 @@ import numpy as np
 
 from geex.arrays import Array, library, like, namespace
 from geex.errors import MethodError
-from geex.explanation import Explanation, completed
+from geex.explanation import ROUNDING, Explanation, completed
 from geex.methods import Estimate
 from geex.outputs import scored
 from geex.plan import Chunk, Plan
@@ -46,6 +46,7 @@ class Record:
         for part, (plan, answers) in enumerate(zip(self.plans, self.answers, strict=True)):
             pair = pair_of(self.ends, part)
             parts.append(self.task.method.regions(plan, stored(plan, answers), pair, targets, self.task.score, rows))
+        parts = noisy(self, parts, targets)
         values, centre = (sum(found) / len(parts) for found in ([p.values for p in parts], _centres(parts)))
         return values, centre, sum(part.stderr**2 for part in parts) ** 0.5 / len(parts)
 
@@ -77,7 +78,7 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
     """Averages the parts (one for each baseline) and says what they are."""
     task, plans = record.task, record.plans
     xp = namespace(task.explicand)
-    count = len(parts)
+    parts, count = noisy(record, parts, targets), len(parts)
     shape = (len(targets), *task.features.shape(tuple(task.explicand.shape)))
     values = xp.reshape(sum(part.values for part in parts) / count, shape)
     centre = xp.reshape(sum(_centres(parts)) / count, shape)
@@ -111,6 +112,16 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
         reach=one(_reach(parts, len(targets), values)),
         noise=None if record.again is None else one(_noise(record, targets)),
     )
+
+
+def noisy(record: Record, parts: list[Any], targets: list[int]) -> list[Any]:
+    """Parts that are exact but for the model's own noise are told of it, where it is more than rounding."""
+    if record.again is None:
+        return parts
+    noise, output = _noise(record, targets), scored(record.ends, record.task.score)[0, targets]
+    xp = namespace(noise)
+    noise = xp.where(noise > ROUNDING * xp.abs(output), noise, xp.zeros_like(noise))
+    return [part.under(noise) if hasattr(part, "under") else part for part in parts]
 
 
 def _freedom(parts: list[Estimate]) -> float:

@@ -11,7 +11,7 @@ over masks of s of the p features, s drawn ∝ 1/(s(p − s)). Either way they a
 
 from dataclasses import dataclass, field
 
-from geex.arrays import Array, namespace
+from geex.arrays import Array
 from geex.coalitions import Exact, exactly
 from geex.features import Features, neighbouring
 from geex.fit import Fits
@@ -68,10 +68,7 @@ class Shapley:
     def regions(
         self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
     ) -> Shared:
-        found = self.estimate(plan, answered, ends, targets, score)
-        if isinstance(found, Exact):
-            return Exact(found.values @ namespace(rows).astype(rows, found.values.dtype).T)
-        return found.over(rows)
+        return self.estimate(plan, answered, ends, targets, score).over(rows)
 
     def estimand(self, search: Search) -> str:
         return (

@@ -6,13 +6,12 @@ N_s = C(q, s), and Shapley values weigh it by κ_s:
     κ_s ∝ 1/(s(q − s)),    member j of stratum s has its turn at (j + ½)/√κ_s
 
 So every prefix holds all strata in shares of √κ_s, but for those that are used up. Members are drawn without
-replacement; where there are so many that none comes twice, with it.
+replacement; where there are 2⁵³ or more, with it.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
 from math import comb, prod
 
 import numpy as np
@@ -22,7 +21,7 @@ from geex.features import Features
 from geex.presence import PresenceMasks
 from geex.search import Draws, Search
 
-LISTED = 2**15  # members of a stratum up to which all of them are listed
+COUNTED = 2**53  # members of a stratum from which on none comes twice by chance
 LEAST = 4
 
 
@@ -111,23 +110,52 @@ def _time(begun: Callable[[float], np.ndarray], draws: int, reached: bool) -> fl
 
 
 def _members(q: int, size: int, numbers: np.ndarray, stream: Stream) -> np.ndarray:
-    """Members of a stratum, each with `size` of the q players (n, q)."""
-    if strata(q)[0][size - 1] <= LISTED:
-        listed = _listed(q, size)
-        return np.asarray(listed[stream.generator().permutation(len(listed))[numbers]])
-    drawn = [Stream(stream.seed, (*stream.place, int(number)), stream.model).generator() for number in numbers]
-    ranks = np.argsort(np.stack([generator.random(q) for generator in drawn]), axis=1)
+    """Members of a stratum by their numbers, each with `size` of the q players (n, q)."""
+    count = int(strata(q)[0][size - 1])
+    if count >= COUNTED:
+        drawn = [Stream(stream.seed, (*stream.place, int(number)), stream.model).generator() for number in numbers]
+        chosen = np.argsort(np.stack([generator.random(q) for generator in drawn]), axis=1)[:, :size]
+    elif 2 * size == q:  # of two halves the one with the first player
+        chosen = np.zeros((len(numbers), size), np.int64)
+        chosen[:, 1:] = 1 + unranked(q - 1, size - 1, shuffled(numbers, count, stream))
+    else:
+        chosen = unranked(q, size, shuffled(numbers, count, stream))
     shown = np.zeros((len(numbers), q), bool)
-    np.put_along_axis(shown, ranks[:, :size], True, axis=1)
-    return shown
-
-
-@lru_cache(maxsize=32)
-def _listed(q: int, size: int) -> np.ndarray:
-    """All members of a stratum (N, q); of two halves the one with the first player."""
-    half = 2 * size == q
-    rest = combinations(range(1, q), size - 1) if half else combinations(range(q), size)
-    chosen = np.array([(0, *members) if half else members for members in rest], np.int64)
-    shown = np.zeros((len(chosen), q), bool)
     np.put_along_axis(shown, chosen, True, axis=1)
     return shown
+
+
+def shuffled(numbers: np.ndarray, count: int, stream: Stream) -> np.ndarray:
+    """Where numbers below `count` are in a random order of all of them: by a network of four Feistel rounds, again
+    where it leads beyond them."""
+    half = max(1, (max(count - 1, 1).bit_length() + 1) // 2)
+    keys = stream.generator().integers(1, 2**63, size=(4, 2), dtype=np.uint64) | np.uint64(1)
+    places = np.asarray(numbers, np.uint64)
+    beyond = np.ones(places.shape, bool)
+    while beyond.any():
+        places = np.where(beyond, _mixed(places, half, keys), places)
+        beyond = places >= np.uint64(count)
+    return places.astype(np.int64)
+
+
+def _mixed(numbers: np.ndarray, half: int, keys: np.ndarray) -> np.ndarray:
+    """A permutation of the numbers of 2·half bits."""
+    mask, width = np.uint64(2**half - 1), np.uint64(half)
+    left, right = numbers >> width, numbers & mask
+    with np.errstate(over="ignore"):
+        for first, second in keys:
+            mixed = (right + first) * second
+            mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+            left, right = right, left ^ ((mixed >> np.uint64(32)) & mask)
+    return np.asarray((left << width) | right)
+
+
+def unranked(q: int, size: int, ranks: np.ndarray) -> np.ndarray:
+    """Subsets (n, size) of q players by their ranks, in the combinatorial number system."""
+    chosen = np.zeros((len(ranks), size), np.int64)
+    rest = np.array(ranks, np.int64)
+    for place in range(size, 0, -1):
+        table = np.array([min(comb(player, place), 2**62) for player in range(q)], np.int64)
+        chosen[:, place - 1] = np.searchsorted(table, rest, side="right") - 1
+        rest -= table[chosen[:, place - 1]]
+    return chosen
