@@ -3,7 +3,6 @@
 import time
 from dataclasses import replace
 from math import prod
-from typing import Any
 
 from geex.arrays import namespace
 from geex.ask import default_batch
@@ -16,6 +15,7 @@ from geex.plan import Ends, Masks, Plan, seed_of
 from geex.record import Record, explained
 from geex.task import Task
 from geex.warn import little_to_explain, stopped_early, uneven_scales, unsteady_model
+from geex.written import Known
 
 BASELINE = 2  # a baseline's place in the seed's streams
 
@@ -34,7 +34,7 @@ def explain_tasks(asking: Engine, tasks: list[Task], masks: Masks) -> list[Expla
             explanation = explain_task(session, task, plans)
             if explanation is None and not explanations:
                 raise _nothing(session)
-            explanations += [] if explanation is None else [_named(explanation, asking.model)]
+            explanations += [] if explanation is None else [_named(explanation, asking.known)]
             if session.stopped:
                 break
     if session.stopped:
@@ -88,16 +88,16 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     return replace(explanation, seconds=time.perf_counter() - start)
 
 
-def _named(explanation: Explanation, model: Any) -> Explanation:
+def _named(explanation: Explanation, model: Known) -> Explanation:
     """With the names that the model has for its outputs and features, where there are as many."""
-    labels, names, record = getattr(model, "labels", None), getattr(model, "names", None), explanation.record
+    record = explanation.record
     assert record is not None
-    labels = labels if record.task.labels is None else record.task.labels
+    labels, names = model.labels if record.task.labels is None else record.task.labels, model.names
     outputs = int(scored(record.ends[:1, :], record.task.score).shape[1])
     features = prod(record.task.features.shape(tuple(record.task.explicand.shape)))
     return explanation.named(
-        labels if isinstance(labels, list | tuple) and len(labels) == outputs else None,
-        names if isinstance(names, list | tuple) and len(names) == features else None,
+        labels if labels is not None and len(labels) == outputs else None,
+        names if names is not None and len(names) == features else None,
     )
 
 

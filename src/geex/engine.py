@@ -21,19 +21,21 @@ from geex.pool import Inline, Pool, Runner
 from geex.run.on_threads import threads
 from geex.task import Task
 from geex.underway import Desk
-from geex.written import written
+from geex.written import Known, written
+
+NOBODY = Known()
 
 
 @dataclass(frozen=True, eq=False)
 class Engine:
-    """How a model is asked. With no model, the journal alone answers, with what `identity` said to it."""
+    """How a model is asked. With no model, the journal alone answers, with what the one that is `known` said to it."""
 
     model: Model | None
     limits: Limits
     run: Runner | None = None
     journal: Any = None
     price: float | None = None
-    identity: str = ""
+    known: Known = NOBODY
 
     @contextmanager
     def opened(self, batch: int, total: int, progress: bool = False) -> Iterator["Session"]:
@@ -41,14 +43,14 @@ class Engine:
         with ExitStack() as stack:
             journal = None
             if self.journal is not None:
-                journal = stack.enter_context(Journal(self.journal, self.model is not None, self.identity))
+                journal = stack.enter_context(Journal(self.journal, self.model is not None, self.known.identity))
             bar = stack.enter_context(Progress(total, progress, self.price))
             interrupt = stack.enter_context(Interrupt())
             pool = None
             if self.model is not None:
                 pool = stack.enter_context(closing(self._pool(self.model, batch, interrupt.stop)))
             try:
-                yield Session(pool, journal, interrupt, bar)
+                yield Session(pool, journal, interrupt, bar, self.known)
             except BaseException as error:
                 interrupt.stop.set()  # nobody waits for the next attempt of what is under way
                 if journal is not None and pool is not None and isinstance(error, GeexError):
@@ -76,7 +78,14 @@ def engine(
         raise InputError(f"run is {run!r}; wanted geex.run.threads(n), processes(n), dask(address), or None.")
     if price is not None and (not is_number(price) or price < 0):
         raise InputError(f"price is {price!r}; wanted what one query costs, 0 or more, or None.")
-    return Engine(model, limits_of(model, limits), run, journal, price, "" if journal is None else identity(model))
+    known = Known("" if journal is None else identity(model), _said(model, "labels"), _said(model, "names"))
+    return Engine(model, limits_of(model, limits), run, journal, price, known)
+
+
+def _said(model: Any, what: str) -> list[str] | None:
+    """The names that a model has for its outputs or features, if any."""
+    names = getattr(model, what, None)
+    return [str(name) for name in names] if isinstance(names, list | tuple) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +96,7 @@ class Session:
     journal: Journal | None
     interrupt: Interrupt
     bar: Progress
+    known: Known
 
     @property
     def stopped(self) -> bool:
@@ -114,5 +124,5 @@ class Session:
     def asker(self, task: Task) -> Asker:
         """Asks for one task, which the journal remembers."""
         if self.journal is not None and self.pool is not None:
-            self.journal.remember(*written(task, self.journal.identity))
+            self.journal.remember(*written(task, self.known))
         return Asker(self.desk(task.explicand), task.queries)

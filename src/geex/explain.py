@@ -44,7 +44,7 @@ from geex.record import Record, estimated, explained, stored
 from geex.stop import Stop
 from geex.task import Task, check_method, prepare
 from geex.warn import many_channels, one_row
-from geex.written import identity_of, task_of
+from geex.written import Known, known_of, task_of
 
 
 def explain(
@@ -258,12 +258,12 @@ def _from_journal(
     given: dict[str, Any] = {"target": target, "score": score, "features": features, "method": method}
     task = replace(task_of(*runs[which], **given), labels=labels)
     checked(task.features, tuple(task.explicand.shape))
-    identity = identity_of(runs[which][0])
+    known = known_of(runs[which][0])
     if not in_legs(task):
-        return _read(path, task, identity)
+        return _read(path, task, known)
     # what was asked followed from what the run was about, so that is read first
-    return estimate(_read(path, task_of(*runs[which]), identity), labels=labels, **given)
+    return estimate(_read(path, task_of(*runs[which]), known), labels=labels, **given)
 
 
-def _read(path: Any, task: Task, identity: str) -> Explanation:
-    return explain_tasks(Engine(None, Limits(), journal=path, identity=identity), [task], Masks(keep=0))[0]
+def _read(path: Any, task: Task, known: Known) -> Explanation:
+    return explain_tasks(Engine(None, Limits(), journal=path, known=known), [task], Masks(keep=0))[0]

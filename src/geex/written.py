@@ -1,14 +1,15 @@
 """What a run was given, as text and arrays: enough to estimate again from its answers, and nothing that runs.
 
 Settings are dataclasses of geex and are made again from their fields. What is the user's own code (a score, a noise
-family, a method) is only named: it has to be given again. Of the model there is a digest, so no secret of its own is.
+family, a method) is only named: it has to be given again. Of the model there are a digest and its names for outputs and
+features, and no secret.
 """
 
 import hashlib
 import importlib
 import io
 import json
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,15 +32,30 @@ class Unknown:
         self.name = name
 
 
-def written(task: Task, identity: str = "") -> tuple[str, str, bytes]:
-    """A key for what is asked and estimated, the settings, and the arrays of a task for the model of that identity."""
+@dataclass(frozen=True)
+class Known:
+    """What is written of a model: its identity, and its names for outputs and features, where it has them."""
+
+    identity: str = ""
+    labels: list[str] | None = None
+    names: list[str] | None = None
+
+
+def known_of(settings: str) -> Known:
+    """That of the model whose answers a run was given."""
+    return Known(**json.loads(settings).get("model", {}))
+
+
+def written(task: Task, model: Known) -> tuple[str, str, bytes]:
+    """A key for what is asked and estimated, the settings, and the arrays of a task for a model."""
     arrays: dict[str, np.ndarray] = {"explicand": host(task.explicand)}
     arrays |= {f"baseline {i}": host(baseline) for i, baseline in enumerate(task.baselines)}
     arrays |= {f"bound {i}": host(bound) for i, bound in enumerate(task.bounds or ())}
     made = {name: _text(getattr(task, name), arrays) for name in MADE}
     settings = {name: getattr(task, name) for name in PLAIN} | made
     settings |= {
-        "identity": identity,
+        "identity": model.identity,
+        "model": asdict(model),
         "library": library(task.explicand),
         "dtype": str(task.dtype).removeprefix("torch."),
     }
@@ -50,11 +66,6 @@ def written(task: Task, identity: str = "") -> tuple[str, str, bytes]:
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].shape} {arrays[name].dtype}".encode() + arrays[name].tobytes())
     return digest.hexdigest(), json.dumps(settings), file.getvalue()
-
-
-def identity_of(settings: str) -> str:
-    """That of the model whose answers the run was given."""
-    return str(json.loads(settings).get("identity", ""))
 
 
 def task_of(settings: str, arrays: bytes, **given: Any) -> Task:

@@ -85,7 +85,9 @@ def test_texts_of_as_many_words_share_a_journal(tmp_path):
     asked = model.asked
     assert np.allclose(explained(good, good.x, path).values, [1, 0, 0])
     assert model.asked == asked
-    assert np.allclose(geex.estimate(path, which=0).values, [0, -1, 0])
+    stored = geex.estimate(path, which=0)
+    assert np.allclose(stored.values, [0, -1, 0])
+    assert stored.names == ["a", "bad", "one"]
     assert np.allclose(geex.estimate(path).values, [1, 0, 0])  # asked last
 
 
