@@ -115,3 +115,20 @@ def test_of_nothing_there_is_no_share(several):
 def test_a_mask_of_other_numbers_says_which():
     with pytest.raises(InputError, match=r"mask holds 0\.5; wanted True or False"):
         explained(model, X, geex.GEEX(0.5), 100).region(MASK * 0.5)
+
+
+def test_regions_by_the_names_of_their_features():
+    x, weights = np.ones(5), np.arange(1.0, 6)
+    found = explained(lambda z: z @ weights, x, geex.Shapley(), 100).named(names=["age", "bmi", "s5", "s6", "the"])
+    assert found.region(["bmi", "s5"]).value == pytest.approx(5)
+    assert found.region({"age"}).value == pytest.approx(1)
+    with pytest.raises(InputError, match=r"no feature 'sex'; they are called 'age', 'bmi'"):
+        found.region(["bmi", "sex"])
+    with pytest.raises(InputError, match="the features have no names"):
+        explained(lambda z: z @ weights, x, geex.Shapley(), 100).region(["bmi"])
+
+
+def test_words_that_come_twice_are_one_region():
+    shown = geex.models.text(lambda texts: np.array([float(text.count("very")) for text in texts]), "very very good")
+    found = explained(shown, shown.x, geex.Shapley(), 50)
+    assert found.region(["very"]).value == pytest.approx(2)

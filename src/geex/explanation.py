@@ -199,6 +199,8 @@ class Explanation:
         """
         from geex.report import write
 
+        if Path(path).suffix.lower() not in ("", ".htm", ".html"):
+            raise InputError(f"path is {str(path)!r}; a report is a page, so wanted a name that ends in .html.")
         return write(self, Path(path), image, model, curves, title, call)
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
@@ -212,13 +214,15 @@ class Explanation:
         """What the features in `mask` contribute together, with a joint interval: errors of neighbours are not
         independent, so their own intervals cannot be added up.
 
+        mask: True or False for every feature, or the names of some.
+
         An explanation that was loaded or converted has no answers left. Its interval is the widest that a joint one
         can be (`joint` is False); the joint one is in `geex.estimate(journal).region(mask)`, if the run had a journal.
         """
         _check_level(level)
         several = isinstance(self.target, list)
         shape = tuple(self.values.shape)[1:] if several else tuple(self.values.shape)
-        row = chosen(mask, shape)
+        row = chosen(mask, shape, self.names)
         if self.record is not None:
             targets = self.target if isinstance(self.target, list) else [self.target]
             found = self.record.regions(like(row, self.record.task.explicand), targets)

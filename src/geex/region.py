@@ -6,6 +6,7 @@ Errors of neighbours are not independent: the left side takes the answers. The r
 errors. It is never too small, and for many features far too large.
 """
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,8 +37,10 @@ class Region:
     joint: bool = True
 
 
-def chosen(mask: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """The mask as a row (1, p) of 0 and 1."""
+def chosen(mask: Any, shape: tuple[int, ...], names: Sequence[str] | None = None) -> np.ndarray:
+    """The mask as a row (1, p) of 0 and 1: True or False for every feature, or the names of some."""
+    if isinstance(mask, list | tuple | set) and mask and all(isinstance(name, str) for name in mask):
+        return _named(mask, names)
     found = host(as_array("mask", mask, InputError))
     if found.shape != shape:
         raise InputError(
@@ -47,6 +50,17 @@ def chosen(mask: Any, shape: tuple[int, ...]) -> np.ndarray:
     if strange.size:
         raise InputError(f"mask holds {strange[0]!s}; wanted True or False for each of {shape}, such as mask > 0.")
     return np.asarray(found.reshape(1, -1).astype(float))
+
+
+def _named(wanted: Collection[str], names: Sequence[str] | None) -> np.ndarray:
+    """The features of these names, all of them where several share one."""
+    unknown = [name for name in wanted if name not in (names or ())]
+    if unknown:
+        told = f"there is no feature {unknown[0]!r}; they are called {', '.join(map(repr, (names or [])[:8]))}, …"
+        raise InputError(
+            told if names else "the features have no names; wanted a mask, or names by explanation.named(names=…)."
+        )
+    return np.array([[float(name in wanted) for name in names or ()]])
 
 
 def widest(row: np.ndarray, values: Array, centre: Array, stderr: Array) -> tuple[Array, Array, Array]:
