@@ -64,6 +64,8 @@ def test_values_add_up_where_draws_are_hardly_more_than_features(queries, seed):
     x = np.random.default_rng(10).normal(size=10) + 1.5
     found = explained(lambda z: z.prod(1) + z[:, 0], x, geex.Shapley(), queries, seed=seed)
     assert abs(found.gap) < 1e-6
+    assert found.centre.sum() == pytest.approx(found.output - found.base_value, abs=1e-4)
+    assert np.abs(found.centre).max() < 1e4
     assert np.abs(found.values).max() < 1e4
 
 

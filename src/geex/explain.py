@@ -210,8 +210,8 @@ def _labels(labels: Sequence[str] | None, target: Target, model: Model) -> list[
 def _in_order(model: Model, x: Any, baseline: Any) -> tuple[Any, Any]:
     """x and its baselines, where they are rows with names, in the order of the model's names, or of those of x."""
     names = getattr(model, "names", None)
-    x = in_order("x", x, names if isinstance(names, list | tuple) else None)
     names = names if isinstance(names, list | tuple) else list(x.index) if has_names(x) else None
+    x = in_order("x", x, names)
     if isinstance(baseline, list):
         return x, [in_order("a baseline", one, names) for one in baseline]
     return x, in_order("baseline", baseline, names)

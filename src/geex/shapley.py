@@ -42,8 +42,8 @@ class BySize:
 class Shapley:
     """Shapley values, which add up to f(x) − f(x̊) exactly at any budget.
 
-    No subset is asked twice. With 2^q queries or more, q being the number of features that differ from the baseline,
-    they are exact.
+    No subset is asked twice, unless features have neighbours or more than 1024 of them differ from the baseline. With
+    2^q queries or more, q being the number of those that do, they are exact.
     """
 
     by: Regression = field(default_factory=lambda: Regression(BySize(), complete=True), init=False, repr=False)  # type: ignore[arg-type]

@@ -37,8 +37,7 @@ class Precise:
     It believes the method's own errors. Those of `Guided` do not know that other answers would have led its masks
     elsewhere: of models that no smooth sum is like, the sum is known less well than they say (docs/benchmarks.md). And
     the top is chosen by the answers that it is judged by: where many features do about as much, or a model is all steps
-    (votes, thresholds), what is on top is there by luck too, and the sum is off by more than `tolerance` in up to half
-    of the runs.
+    (votes, thresholds), what is on top is there by luck too, and its sum is known less well than that.
 
     tolerance: half the width of the sum's 95% interval. top: the share of features that is looked at.
     """
