@@ -1,5 +1,7 @@
 """Rules that end a run, and what is said about how many queries it takes."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -61,6 +63,29 @@ def test_precise_means_what_it_says():
         top = np.argsort(-np.abs(found.values).ravel())[:3]
         hits.append(abs(found.values.ravel()[top].sum() - true.ravel()[top].sum()) <= 0.2 * abs(SLOPE.sum()))
     assert np.mean(hits) >= 0.85
+
+
+@dataclass(frozen=True)
+class Looked:
+    """An estimate of 20 features at one look."""
+
+    values: np.ndarray
+    stderr: np.ndarray
+    freedom: float = np.inf
+
+
+def looked(first):
+    values = np.zeros((1, 20))
+    values[0, :2] = first, 0.3
+    return Looked(values, np.full((1, 20), 0.01))
+
+
+def test_precise_wants_two_looks_that_agree():
+    """Known to ±0.05 by its own errors; but errors are made of the answers that were seen."""
+    rule, span = geex.Precise(0.05), np.ones(1)
+    assert rule.met(looked(0.5), None, span) is None
+    assert rule.met(looked(0.5), looked(0.6), span) is None
+    assert "as at the look before" in str(rule.met(looked(0.5), looked(0.53), span))
 
 
 def test_a_stopped_run_resumes_and_stops_at_the_same_place(tmp_path):

@@ -10,9 +10,8 @@ import numpy as np
 from scipy.linalg import lapack
 
 from geex.arrays import Array, accelerated, host, like, namespace
-from geex.threads import one_thread
+from geex.threads import SMALL, one_thread
 
-SMALL = 1024  # rows up to which threads wait for each other longer than they save
 BLOCK = 64
 
 

@@ -30,6 +30,7 @@ from geex.outputs import Score, scored
 from geex.plan import Plan
 from geex.score import Answered
 from geex.subsets import Subsets, strata
+from geex.threads import SMALL, one_thread
 
 FITTED = 1536  # draws that are fitted; the others say what the fit is off by
 NOTE = (
@@ -116,7 +117,8 @@ class Played:
     @cached_property
     def _found(self) -> list[Found]:
         outputs = zip(self.differences.T, self.wholes, self.beliefs, strict=True)
-        return [self._of(differences, float(whole), belief) for differences, whole, belief in outputs]
+        with one_thread(min(len(self.contrasts), FITTED) <= SMALL):
+            return [self._of(differences, float(whole), belief) for differences, whole, belief in outputs]
 
     def _of(self, differences: np.ndarray, whole: float, belief: Belief) -> Found:
         fitted = evenly(differences[:, None], FITTED)

@@ -32,12 +32,13 @@ class Stop(Protocol):
 
 @dataclass(frozen=True)
 class Precise:
-    """Stops when the sum over the top features is known to ± tolerance, as a share of f(x) − f(x̊).
+    """Stops when the sum over the top features is known to ± tolerance, as a share of f(x) − f(x̊), and was not further
+    from that at the look before.
 
-    It believes the method's own errors. Those of `Guided` do not know that other answers would have led its masks
-    elsewhere: of models that no smooth sum is like, the sum is known less well than they say (docs/benchmarks.md). And
-    the top is chosen by the answers that it is judged by: where many features do about as much, or a model is all steps
-    (votes, thresholds), what is on top is there by luck too, and its sum is known less well than that.
+    It believes the method's own errors as far as two looks agree. Errors of `Guided` do not know that other answers
+    would have led its masks elsewhere: of models that no smooth sum is like, the sum is known less well than they say
+    (docs/benchmarks.md). And the top is chosen by the answers that it is judged by: where many features do about as
+    much, as in a vote of equals, what is on top is there by luck too, and its sum is known less well than that.
 
     tolerance: half the width of the sum's 95% interval. top: the share of features that is looked at.
     """
@@ -49,14 +50,17 @@ class Precise:
         _shares(self, "tolerance", "top")
 
     def met(self, now: Estimate, before: Estimate | None, span: np.ndarray) -> str | None:
-        if not _found(now, span):
+        if before is None or not _found(now, span):
             return None
-        errors = [reach(now, output, self.top) / abs(whole) for output, whole in enumerate(span) if whole]
+        outputs = [(output, abs(whole)) for output, whole in enumerate(span) if whole]
+        if any(moved(now, before, output, self.top) > self.tolerance * whole for output, whole in outputs):
+            return None
+        errors = [reach(now, output, self.top) / whole for output, whole in outputs]
         if not errors or not np.isfinite(errors).all() or max(errors) > self.tolerance:
             return None
         return (
-            f"the top {self.top:.0%} of features are known to ±{max(errors):.1%} of f(x) − f(x̊), and "
-            f"±{self.tolerance:.1%} was wanted"
+            f"the top {self.top:.0%} of features are known to ±{max(errors):.1%} of f(x) − f(x̊), as at the look "
+            f"before, and ±{self.tolerance:.1%} was wanted"
         )
 
 
@@ -99,6 +103,12 @@ def reach(estimate: Estimate, output: int, share: float = TENTH) -> float:
     row = leading(estimate, output, share)[None, :].astype(np.float64)
     quantile = float(stdtrit(getattr(estimate, "freedom", inf), 0.5 + LEVEL / 2))
     return quantile * float(_sum_stderr(estimate, like(row, estimate.values), output))
+
+
+def moved(now: Estimate, before: Estimate, output: int, share: float = TENTH) -> float:
+    """How far the sum over the top features is from what it was at the look before."""
+    top = leading(now, output, share)
+    return abs(float(np.sum((host(now.values) - host(before.values))[output, top])))
 
 
 def needed(queries: int, error: float, tolerance: float) -> int:

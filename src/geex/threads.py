@@ -12,6 +12,7 @@ from threading import Lock
 
 from threadpoolctl import ThreadpoolController
 
+SMALL = 1024  # rows of a matrix up to which threads wait for each other longer than they save
 _held = Lock()
 
 
