@@ -14,12 +14,11 @@ from array_api_compat import array_namespace, device, is_array_api_obj, is_numpy
 from scipy.linalg import solve_triangular
 
 from geex.errors import ExplicandError, GeexError
-from geex.threads import one_thread
+from geex.threads import PRODUCTS, one_thread
 
 Array = Any
 Shape = tuple[int, ...]
 
-SMALL = 2**31  # products, some hundredths of a second: threads that were woken for them would be in the way for longer
 SIDE = 512  # of matrices along the axis of an image, many at a time: threads wait for each other at every one of them
 
 __all__ = [
@@ -236,7 +235,7 @@ def exact(array: Array) -> Array:
 def gram(rows: Array) -> Array:
     """rowsᵀ rows (q, q). NumPy sees that it is symmetric, and makes half of it."""
     own = near(rows)
-    with one_thread(own.shape[0] * own.shape[1] ** 2 <= SMALL):
+    with one_thread(own.shape[0] * own.shape[1] ** 2 <= PRODUCTS):
         return like(own.T @ own, rows)
 
 
@@ -245,7 +244,8 @@ def solved(lower: Array, right: Array, transposed: bool = False) -> Array:
     if is_torch_array(lower):
         return namespace(lower).linalg.solve_triangular(lower.T if transposed else lower, right, upper=transposed)
     if is_numpy_array(lower):
-        return solve_triangular(lower, right, trans=int(transposed), lower=True, check_finite=False)
+        with one_thread(lower.shape[0] * prod(right.shape) <= PRODUCTS):
+            return solve_triangular(lower, right, trans=int(transposed), lower=True, check_finite=False)
     return namespace(lower).linalg.solve(lower.T if transposed else lower, right)
 
 

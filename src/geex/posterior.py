@@ -14,6 +14,7 @@ from geex.design import Design
 from geex.factored import Factored
 from geex.knots import Knots
 from geex.prior import Prior
+from geex.threads import PRODUCTS, one_thread
 
 ROUNDING = 2.0**-23  # of float32
 
@@ -88,9 +89,10 @@ class Posterior:
 def posterior(design: Design, differences: Array, lift: Lift, prior: Prior, ratio: float) -> Posterior:
     """The posterior given Φ, d (n, k), D U, K and λ; s² by maximum likelihood."""
     n, q = design.contrasts.shape
-    if n <= q:
+    if n > q:
+        return _by_features(design, differences, lift, prior, ratio)
+    with one_thread(n * n * q <= PRODUCTS):
         return _by_draws(design.rows(), differences, lift, prior, ratio)
-    return _by_features(design, differences, lift, prior, ratio)
 
 
 def _by_draws(rows: Array, differences: Array, lift: Lift, prior: Prior, ratio: float) -> Posterior:

@@ -13,6 +13,7 @@ from threading import Lock
 from threadpoolctl import ThreadpoolController
 
 SMALL = 1024  # rows of a matrix up to which threads wait for each other longer than they save
+PRODUCTS = 2**31  # some hundredths of a second: threads that were woken for fewer would be in the way for longer
 _held = Lock()
 
 
