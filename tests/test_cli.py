@@ -503,7 +503,7 @@ def test_methods_are_compared(here, capsys):
 
 def test_a_gap_that_is_rounding_is_none():
     exact = geex.explain(lambda z: z.sum(1), np.array([0.1, 0.2, 0.3]), queries=20, progress=False)
-    cells = [Trial("one", replace(exact, gap=gap, gap_stderr=1e-17), None, None).cells() for gap in (1e-15, 0.25)]
+    cells = [Trial("one", replace(exact, gap=gap, gap_stderr=1e-17), None, None, {}).cells() for gap in (1e-15, 0.25)]
     assert [row[3] for row in cells] == ["0", "+0.25 ± 1.0e−17"]
 
 
@@ -518,6 +518,18 @@ def test_saved_explanations_are_evaluated(here, capsys):
     assert told["deletion_aopc"] == pytest.approx(exact.aopc)
     assert (here.path / "curves.png").exists()
     refused(geex_(capsys, "evaluate", here.photo, "photo.png"), "not an explanation")
+
+
+def test_what_is_not_alike_is_not_compared(here, capsys):
+    for name, *other in (("one",), ("two", "--seed", 1), ("output", "-t", 0), ("dark", "-t", 1, "--baseline", 0.0)):
+        words = ["explain", here.photo, "photo.png", "-q", 60, "-o", f"{name}.npz", "--baseline", 0.2, "-t", 1, *other]
+        assert geex_(capsys, *words).code == 0
+    alike = geex_(capsys, "evaluate", here.photo, "one.npz", "two.npz")
+    assert "Not to be compared" not in alike.out
+    unlike = geex_(capsys, "evaluate", here.photo, "one.npz", "output.npz", "dark.npz")
+    assert "do not have the same output or replacement." in unlike.out
+    given = geex_(capsys, "evaluate", here.photo, "one.npz", "dark.npz", "--baseline", 0.2)
+    assert "Not to be compared" not in given.out
 
 
 def test_a_saved_explanation_is_shown_in_another_form(here, capsys):

@@ -58,7 +58,7 @@ def _headline(explanation: "Explanation") -> str:
     listed = f"outputs {several}" if len(several) <= SHOWN else f"{len(several)} outputs"
     what = _output(explanation, explanation.target) if isinstance(explanation.target, int) else listed
     method, shape = explanation.config.get("method"), tuple(explanation.values.shape)
-    baseline = explanation.config.get("baseline")
+    baseline = explanation.config.get("against", explanation.config.get("baseline"))
     against = "" if baseline is None else f", against {baseline.strip('<>')}"
     return f"Explanation of {what} by {method}, values of shape {shape}{against}"
 

@@ -89,12 +89,14 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
 
 
 def _named(explanation: Explanation, model: Known) -> Explanation:
-    """With the names that the model has for its outputs and features, where there are as many."""
+    """With the names that the model has for its outputs and features, where there are as many, and for absence."""
     record = explanation.record
     assert record is not None
     labels, names = model.labels if record.task.labels is None else record.task.labels, model.names
     outputs = int(scored(record.ends[:1, :], record.task.score).shape[1])
     features = prod(record.task.features.shape(tuple(record.task.explicand.shape)))
+    if model.absence is not None and record.task.baseline == "0.0":
+        explanation = replace(explanation, config=explanation.config | {"against": model.absence})
     return explanation.named(
         labels if labels is not None and len(labels) == outputs else None,
         names if names is not None and len(names) == features else None,

@@ -78,7 +78,9 @@ def engine(
         raise InputError(f"run is {run!r}; wanted geex.run.threads(n), processes(n), dask(address), or None.")
     if price is not None and (not is_number(price) or price < 0):
         raise InputError(f"price is {price!r}; wanted what one query costs, 0 or more, or None.")
-    known = Known("" if journal is None else identity(model), _said(model, "labels"), _said(model, "names"))
+    own, absence = "" if journal is None else identity(model), getattr(model, "absence", None)
+    names = (_said(model, "labels"), _said(model, "names"))
+    known = Known(own, *names, absence if isinstance(absence, str) else None)
     return Engine(model, limits_of(model, limits), run, journal, price, known)
 
 

@@ -34,11 +34,13 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Known:
-    """What is written of a model: its identity, and its names for outputs and features, where it has them."""
+    """What is written of a model: its identity, its names for outputs and features, and what a baseline of zeros stands
+    for, where it has them."""
 
     identity: str = ""
     labels: list[str] | None = None
     names: list[str] | None = None
+    absence: str | None = None
 
 
 def known_of(settings: str) -> Known:

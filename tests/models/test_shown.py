@@ -63,6 +63,17 @@ def test_sentences():
     assert shown.shape == (3,)
 
 
+def test_what_is_compared_with_is_told(pipeline, tmp_path):
+    review = text(pipeline, "a lovely film")
+    found = geex.explain(review, review.x, queries=20, journal=tmp_path / "run.geex", progress=False)
+    for one in (found, geex.estimate(tmp_path / "run.geex")):
+        assert "against the text without its words" in repr(one)
+    masked = text(pipeline, "a lovely film", absent="[MASK]")
+    assert "against '[MASK]' for every word" in repr(geex.explain(masked, masked.x, queries=20, progress=False))
+    half = geex.explain(masked, masked.x, baseline=np.array([0.0, 1.0, 0.0]), queries=20, progress=False)
+    assert "every word" not in repr(half)
+
+
 @pytest.mark.parametrize("method", [geex.GEEX(sigma=0.5), geex.GE(sigma=0.5)])
 def test_half_a_word_cannot_be_asked_for(method, pipeline):
     shown = text(pipeline, REVIEW)

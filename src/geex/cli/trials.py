@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 
 import geex
+from geex.arrays import host
 from geex.call import Model
 from geex.cli.methods import baseline as baseline_of
 from geex.cli.methods import remade
 from geex.cli.told import rows
 from geex.described import rounding
+from geex.digest import digest
 from geex.errors import AnswerError, InputError
 from geex.evaluate import Curve, deletion, insertion
 from geex.explanation import Explanation
@@ -23,12 +25,13 @@ STEPS = 50
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One explanation and its curves; None where f(x) is not above 0."""
+    """One explanation and its curves; None where f(x) is not above 0. of: what the curves are of, by its names."""
 
     name: str
     explanation: Explanation
     out: Curve | None
     back: Curve | None
+    of: dict[str, str]
 
     def facts(self) -> dict[str, Any]:
         """The numbers as JSON can hold them."""
@@ -74,11 +77,13 @@ def tried(name: str, explanation: Explanation, model: Model, baseline: str | Non
         "step": max(1, -(-int(np.prod(explanation.values.shape)) // STEPS)),
     }
     x = explanation.explicand if task is None else task.explicand
+    of = {"input": digest(host(x)), "output": str(explanation.target), "score": str(settings["score"])}
+    of["replacement"] = baseline or str(explanation.config.get("baseline"))
     try:
         curves = [curve(model, x, explanation.values, **settings) for curve in (deletion, insertion)]
     except AnswerError:
-        return Trial(name, explanation, None, None)
-    return Trial(name, explanation, curves[0], curves[1])
+        return Trial(name, explanation, None, None, of)
+    return Trial(name, explanation, curves[0], curves[1], of)
 
 
 def _replacement(explanation: Explanation, given: str | None, channels: int | None) -> Any:
@@ -109,6 +114,9 @@ def table(trials: list[Trial]) -> str:
     if any(trial.out is None for trial in trials):
         lines.append("No curves: the score of the input is not above 0; try --score softmax.")
     lines += [f"{trial.name}: {STOPPED}." for trial in trials if trial.explanation.partial]
+    unlike = [what for what in trials[0].of if len({trial.of[what] for trial in trials}) > 1]
+    if unlike:
+        lines.append(f"Not to be compared: these do not have the same {' or '.join(unlike)}.")
     return "\n".join([*lines, "Higher is better for both curves."])
 
 

@@ -30,6 +30,11 @@ class Parts(Protocol):
     @property
     def names(self) -> tuple[str, ...]: ...
 
+    @property
+    def absence(self) -> str:
+        """What is compared with, in words."""
+        ...
+
     def built(self, present: np.ndarray) -> Any:
         """Presence (n, p) -> what the model is asked."""
         ...
@@ -67,6 +72,11 @@ class Shown:
         return self.parts.names
 
     @property
+    def absence(self) -> str:
+        """What the baseline, all zeros, stands for."""
+        return self.parts.absence
+
+    @property
     def shape(self) -> tuple[int, ...]:
         return (len(self.parts.names),)
 
@@ -87,6 +97,10 @@ class Words:
     names: tuple[str, ...]
     absent: str = ""
 
+    @property
+    def absence(self) -> str:
+        return f"{self.absent!r} for every word" if self.absent else "the text without its words"
+
     def built(self, present: np.ndarray) -> list[str]:
         return [self._text(row) for row in present]
 
@@ -102,6 +116,10 @@ class Cells:
     names: tuple[str, ...]
     values: tuple[Any, ...] = field(repr=False)
     absent: tuple[Any, ...] = field(repr=False)
+
+    @property
+    def absence(self) -> str:
+        return "the row of absent values"
 
     def built(self, present: np.ndarray) -> Any:
         try:

@@ -139,7 +139,7 @@ def facts(explanation: Explanation) -> list[tuple[str, str]]:
         ("Time", None if explanation.seconds is None else duration(explanation.seconds)),
         ("Method", config.get("method")),
         ("Seed", config.get("seed")),
-        ("Baseline", config.get("baseline")),
+        ("Baseline", config.get("against", config.get("baseline"))),
         ("Score", config.get("score") or "the model’s answer as it comes"),
         ("Features", _features(config)),
         ("Explained output", explanation.target),
