@@ -5,7 +5,7 @@ import pytest
 
 import geex
 from geex.arrays import exact
-from geex.choice import Choice, drawn, grams
+from geex.choice import Choice, drawn
 from geex.design import Design
 from geex.errors import MethodError
 from geex.evidence import RATIOS, evidence
@@ -155,8 +155,10 @@ def test_on_an_accelerator_contrasts_have_more_digits_than_its_products_may(monk
 
 def test_grams_of_candidates_share_their_parts():
     rows = np.random.default_rng(1).normal(size=(6, 30))
-    for prior, gram in grams(rows, priors(Knots((5, 6)), (0, 1))):
-        np.testing.assert_allclose(gram, rows @ naive_kernel(prior) @ rows.T, atol=1e-10)
+    design, candidates = Design(rows), priors(Knots((5, 6)), (0, 1))
+    for prior in candidates:
+        np.testing.assert_allclose(design.kernel(prior), rows @ naive_kernel(prior) @ rows.T, atol=1e-10)
+    assert len(design._kernels) < sum(len(prior.mixture) for prior in candidates)
 
 
 def test_values_of_an_output_do_not_depend_on_the_others():

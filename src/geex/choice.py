@@ -4,7 +4,6 @@ So few draws hardly tell one width of K from the next, and the best of them by a
 All that come near the best are averaged instead, and λ is chosen for the average.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,7 +53,9 @@ def chosen_priors(
     some = host(namespace(differences).take(differences, which, axis=0))
     kinds, candidates, tables = [], [], []
     for number, (design, lift) in enumerate(zip(designs, lifts, strict=True)):
-        for prior, gram in grams(near(design.rows(which)), priors(lift.knots, axes)):
+        own = Design(near(design.rows(which)))
+        for prior in priors(lift.knots, axes):
+            gram = host(own.kernel(prior))
             likelihood, ratios = evidence(gram, some)
             kinds.append((number, prior, gram))
             candidates += [Choice(number, prior, float(ratio)) for ratio in ratios]
@@ -70,19 +71,6 @@ def evenly(rows: Array, most: int) -> Array:
     """Places of at most `most` of the rows, from first to last."""
     places = np.linspace(0, rows.shape[0] - 1, min(rows.shape[0], most)).round().astype(np.int64)
     return like(np.unique(places), rows, namespace(rows).int64)
-
-
-def grams(rows: Array, candidates: list[Prior]) -> Iterator[tuple[Prior, np.ndarray]]:
-    """Φ K Φᵀ (n, n) of every candidate, on the host: parts that mixtures have in common are made once."""
-    made: dict[Prior, np.ndarray] = {}
-    for prior in candidates:
-        total = np.zeros((rows.shape[0],) * 2)
-        for share, width in prior.mixture:
-            part = Prior(prior.shape, prior.axes if width else (), ((1.0, width),))
-            if part not in made:
-                made[part] = host(rows @ part.apply(rows).T)
-            total += share * made[part]
-        yield prior, total
 
 
 def drawn(candidates: list[Choice], likelihood: np.ndarray, order: np.ndarray) -> tuple[Choice, ...]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from geex.arrays import Array, gram, namespace
+from geex.prior import Prior
+from geex.threads import SMALL
 
 ROWS = 512
 LEFT = 0.1  # a digit of float32, no more, may be lost where sums cancel
@@ -42,6 +44,23 @@ class Design:
         """Contrasts, some draws at a time."""
         for first in range(0, self.contrasts.shape[0], draws):
             yield self.contrasts[first : first + draws, :]
+
+    def kernel(self, prior: Prior) -> Array:
+        """Φ K Φᵀ (n, n), in float64. Of few draws, what mixtures have in common is made once and kept."""
+        if self.contrasts.shape[0] > SMALL:
+            return self._between(prior)
+        for _, part in prior.parts:
+            if part not in self._kernels:
+                self._kernels[part] = self._between(part)
+        return sum(share * self._kernels[part] for share, part in prior.parts)
+
+    @cached_property
+    def _kernels(self) -> dict[Prior, Array]:
+        return {}
+
+    def _between(self, prior: Prior) -> Array:
+        rows = self.rows()
+        return namespace(rows).astype(rows @ prior.apply(rows).T, namespace(rows).float64, copy=False)
 
     def gram(self) -> Array:
         """Φᵀ Φ."""

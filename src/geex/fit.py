@@ -15,6 +15,7 @@ from geex.plan import Plan
 from geex.posterior import Posterior
 from geex.presence import PresenceMasks
 from geex.rivals import Rivals
+from geex.threads import PRODUCTS, one_thread
 
 PLAIN = "Standard errors are those of the posterior or of leaving out draws, whichever is larger."
 MOVED = "They are no less than what the second half of the queries changed."
@@ -63,6 +64,11 @@ class Fit:
 
     @property
     def stderr(self) -> Array:
+        n, q = self.left.design.contrasts.shape
+        with one_thread(n * q * min(n, q) <= PRODUCTS):
+            return self._stderr()
+
+    def _stderr(self) -> Array:
         xp, residual = namespace(self.posterior.mean), self.left.residual
         if residual is not None and not residual.centred:
             left, believed = self.left.stderr(self._lowered), xp.sqrt(self._believed())

@@ -92,21 +92,19 @@ def posterior(design: Design, differences: Array, lift: Lift, prior: Prior, rati
     if n > q:
         return _by_features(design, differences, lift, prior, ratio)
     with one_thread(n * n * q <= PRODUCTS):
-        return _by_draws(design.rows(), differences, lift, prior, ratio)
+        return _by_draws(design, differences, lift, prior, ratio)
 
 
-def _by_draws(rows: Array, differences: Array, lift: Lift, prior: Prior, ratio: float) -> Posterior:
+def _by_draws(design: Design, differences: Array, lift: Lift, prior: Prior, ratio: float) -> Posterior:
     xp = namespace(differences)
-    n = differences.shape[0]
-    smooth = prior.apply(rows)
-    system = xp.astype(rows @ smooth.T, xp.float64)
+    n, rows, system = differences.shape[0], design.rows(), design.kernel(prior)
     if rows.dtype != xp.float64 and ratio < n * ROUNDING * float(xp.mean(xp.linalg.diagonal(system))):
         # λ is less than what products of float32 are wrong by: A may not be positive, and errors made of it are noise
-        return _by_draws(xp.astype(rows, xp.float64), differences, lift, prior, ratio)
+        return _by_draws(Design(xp.astype(rows, xp.float64)), differences, lift, prior, ratio)
     lower = xp.linalg.cholesky(system + ratio * identity(n, system))
     half = solved(lower, differences)
-    weights = xp.astype(solved(lower, half, transposed=True), smooth.dtype, copy=False)
-    coefficients = xp.astype(weights.T @ smooth, xp.float64, copy=False)
+    weights = xp.astype(solved(lower, half, transposed=True), rows.dtype, copy=False)
+    coefficients = xp.astype(prior.apply(weights.T @ rows), xp.float64, copy=False)
     return Posterior(coefficients, xp.sum(half**2, axis=0) / n, lift, n, ByDraws(lower, rows, prior))
 
 

@@ -28,6 +28,13 @@ class Prior:
     axes: tuple[int, ...]
     mixture: tuple[tuple[float, float], ...]
 
+    @property
+    def parts(self) -> list[tuple[float, "Prior"]]:
+        """The mixture, as shares and what each is a share of."""
+        return [
+            (share, Prior(self.shape, self.axes if width else (), ((1.0, width),))) for share, width in self.mixture
+        ]
+
     def apply(self, rows: Array) -> Array:
         """K times each row of (r, q)."""
         own = near(rows)
