@@ -556,6 +556,7 @@ def test_a_run_is_resumed_and_asks_only_what_is_missing(here, capsys):
     assert "301 queries" in geex_(capsys, "show", "run.geex", "-t", 1).out
     assert "301 queries" in geex_(capsys, "resume", "run.geex").out
     assert sum(asked) == before
+    refused(geex_(capsys, "resume", "run.geex", "-q", 100), "was given 301 before; wanted no fewer")
     refused(geex_(capsys, "resume", "none.geex"), "no such journal")
     (here.path / "run.geex.command.json").unlink()
     refused(geex_(capsys, "resume", "run.geex"), "geex explain … with --journal again")

@@ -6,6 +6,8 @@ from math import comb
 import numpy as np
 import pytest
 import torch
+from sklearn.datasets import load_wine
+from sklearn.ensemble import RandomForestClassifier
 
 import geex
 from geex.arrays import Stream
@@ -170,6 +172,34 @@ def test_intervals_cover_what_they_promise(queries, most):
         held += [*((low <= exact) & (exact <= high)), region.low <= exact[:4].sum() <= region.high]
         assert found.gap == pytest.approx(0, abs=1e-9)
     assert 0.93 < np.mean(held) <= most
+
+
+@pytest.mark.parametrize("queries", [27, 35])
+def test_agreeing_with_a_sum_of_players_by_chance_is_not_knowing(queries):
+    """A forest knows few numbers, so 12 to 16 draws of 13 players are now and then exactly those of a sum. z < 12; errors
+    were a hundred thousand times too small."""
+    X, y = load_wine(return_X_y=True)
+    forest = RandomForestClassifier(30, random_state=0).fit(X, y)
+    absent = X.mean(axis=0)
+    for number in (0, 18, 27, 45, 126):
+        settings = {"target": int(forest.predict(X[[number]])[0]), "baseline": absent}
+        true = explained(forest.predict_proba, X[number], geex.Shapley(), 8200, **settings).values
+        for seed in range(3):
+            found = explained(forest.predict_proba, X[number], geex.Shapley(), queries, seed=seed, **settings)
+            assert_within(found.centre, np.maximum(found.stderr, 1e-9), true, z=12)
+
+
+def test_the_whole_is_known_however_few_draws_there_are():
+    found = explained(network(10), np.ones(10), geex.Shapley(), 12)
+    assert found.region(np.ones(10, bool)).stderr == pytest.approx(0, abs=1e-6)
+    assert found.stderr.min() > 0.1 * np.sqrt(np.mean(found.values**2))
+
+
+def test_series_are_asked_and_fitted_like_columns():
+    """A smooth prior took interactions for noise, and errors of Shapley values were several times as large."""
+    settings = {"queries": 120, "baseline": 0.0}
+    line = explained(network(20), np.ones(20), geex.Shapley(), features=geex.Elements(line=True), **settings)
+    np.testing.assert_array_equal(line.values, explained(network(20), np.ones(20), geex.Shapley(), **settings).values)
 
 
 def test_far_fewer_queries_than_independent_masks_take():

@@ -440,7 +440,8 @@ def test_segments_are_one_feature_each(browser, tmp_path):  # noqa: F811
 
 
 @pytest.mark.parametrize(
-    ("output", "said"), [(-6.9, "below 0.2%"), (-0.471, "of 38.4%"), (0.0, "of 50.0%"), (18.0, "above 99.8%")]
+    ("output", "said"),
+    [(-6.9, "below 0.2%"), (-0.471, "of 38.4%"), (0.0, "of 50.0%"), (6.5, "of 99.85%"), (18.0, "above 99.99%")],
 )
 def test_log_odds_are_told_as_a_chance_too(output, said):
     assert words.chance("log-odds", output) == f", a chance {said}"

@@ -19,7 +19,7 @@ SCORES = {
     "sure_log_odds": "log-odds",
     "margin": "lead over the next output",
 }
-FEW = 2e-3  # chances below a thousandth are not told apart
+FEW = 2e-3  # chances below a thousandth are not told apart, those near 1 are
 
 
 def quantity(explanation: "Explanation") -> str:
@@ -34,15 +34,23 @@ def chance(what: str, output: float) -> str:
     share = 1 / (1 + np.exp(-output))
     if share < FEW:
         return ", a chance below 0.2%"
-    return ", a chance above 99.8%" if share > 1 - FEW else f", a chance of {share:.1%}"
+    return ", a chance above 99.99%" if share >= 0.9999 else f", a chance of {share:.{1 + (share > 1 - FEW)}%}"
 
 
 def described(explanation: "Explanation") -> str:
     """All of it but the arrays."""
-    part = f", enough: {explanation.ended}" if explanation.ended else ""
-    part = ", stopped before it was through" if explanation.partial else part
-    asked = f"  {explanation.queries:,} queries{part}. {explanation.advice()} {explanation.estimand}"
+    asked = f"  {explanation.queries:,} queries{end(explanation)}. {explanation.advice()} {explanation.estimand}"
     return "\n".join([_headline(explanation), *_accounts(explanation), *_doubts(explanation), asked])
+
+
+def end(explanation: "Explanation") -> str:
+    """Why a run ended, where the budget alone is not why."""
+    if explanation.partial:
+        return ", stopped before it was through"
+    if explanation.ended:
+        return f", ended by {explanation.config.get('stop', 'its rule')}: {explanation.ended}"
+    unmet = explanation.config.get("stop") and explanation.needed() != 0
+    return f"; {explanation.config['stop']} was not met" if unmet else ""
 
 
 def _doubts(explanation: "Explanation") -> list[str]:

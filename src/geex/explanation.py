@@ -46,6 +46,7 @@ class Explanation:
     estimand: in words, what the values estimate and whether they add up.
     config: the settings that made it.
     explicand, features: what was explained, to be shown; None in files of earlier versions.
+    baseline: what it was compared with, the mean where there are several; None in files of earlier versions.
     labels, names: of the outputs and of the features, where somebody gave them (see `named`).
     seconds: how long the queries and the estimate took.
     record: plan and answers, from which `geex.estimate` answers other questions with no query; not saved.
@@ -70,6 +71,7 @@ class Explanation:
     config: dict[str, Any]
     explicand: Array | None = field(default=None, repr=False)
     features: Features | None = field(default=None, repr=False)
+    baseline: Array | None = field(default=None, repr=False)
     labels: list[str] | None = field(default=None, repr=False)
     names: list[str] | None = field(default=None, repr=False)
     seconds: float | None = field(default=None, repr=False)
@@ -132,11 +134,10 @@ class Explanation:
     def numpy(self) -> "Explanation":
         """The same with NumPy arrays, whatever library and device made it."""
         arrays: dict[str, Any] = {}
-        for name in (*_ARRAYS, "noise", "reach", "centre"):
+        for name in (*_ARRAYS, *_EXTRA, "noise", "reach"):
             value = getattr(self, name)
             arrays[name] = value if value is None or isinstance(value, float) else host(value)
-        explicand = None if self.explicand is None else host(self.explicand)
-        return replace(self, **arrays, explicand=explicand, record=None)
+        return replace(self, **arrays, record=None)
 
     def named(self, labels: Sequence[str] | None = None, names: Sequence[str] | None = None) -> "Explanation":
         """The same with names for the model's outputs (`labels`, one for each) and for the features (`names`)."""
@@ -230,7 +231,8 @@ class Explanation:
             arrays = (self.values, self.values if self.centre is None else self.centre, self.stderr)
             found = widest(row, *(array if several else array[None, ...] for array in arrays))
         width = float(stdtrit(self.freedom, 0.5 + level / 2))
-        return summed(found, width, host(self.output) - host(self.base_value), several, self.record is not None)
+        whole = (host(self.output) - host(self.base_value)) if self.adds_up else 0 * host(self.output)
+        return summed(found, width, whole, several, self.record is not None)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes all but the record to `path`, an .npz file with no pickle in it."""
@@ -253,8 +255,7 @@ class Explanation:
             **{name: facts[name] for name in _OPTIONAL if name in facts},
             noise=_number(facts.get("noise")),
             reach=_number(facts.get("reach")),
-            explicand=arrays.get("explicand"),
-            centre=arrays.get("centre"),
+            **_extra(arrays),
             features=features,
         )
 
@@ -272,6 +273,11 @@ def _number(written: Any) -> Any:
     return np.asarray(written) if isinstance(written, list) else written
 
 
+def _extra(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Those of the arrays that are not in every file."""
+    return {name: arrays.get(name) for name in _EXTRA}
+
+
 def _scalars(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """What is one number for one target as a float."""
     numbers = {name: np.asarray(array, dtype=np.float64) for name, array in arrays.items()}
@@ -281,7 +287,7 @@ def _scalars(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
 
 _OPTIONAL = ("labels", "names", "seconds", "partial", "ended")
 _FACTS = ("target", "queries", "freedom", "estimand", "config")
-_EXTRA = ("explicand", "centre")
+_EXTRA = ("explicand", "baseline", "centre")
 _ARRAYS = ("values", "stderr", "base_value", "output", "gap", "gap_stderr")
 
 

@@ -14,6 +14,11 @@ were left out of the fit do the others say what it is off by:
     ξ = ξ̂ + Σ_i n_s/N_s ω_i ē_i ρ_i / m
 
 Their error is that of the spread, or the fit's own with that of ρ, were it noise of the model, whichever is larger.
+Draws that are hardly more than players agree with a sum of players by chance now and then, above all where a model
+knows few numbers, as forests do. Until there are twice as many, a value is not held for known to better than
+
+    (mean ξ̂²)½ (2 − n/q)½ / (1 + n − q)½,    both brackets at most 1 below q draws
+
 Intervals are around the unbiased values: where draws are few a fit makes everything smaller, and sums of one sign most.
 """
 
@@ -30,7 +35,7 @@ from geex.outputs import Score, scored
 from geex.plan import Plan
 from geex.score import Answered
 from geex.subsets import Subsets, strata
-from geex.threads import SMALL, one_thread
+from geex.threads import one_thread
 
 FITTED = 1536  # draws that are fitted; the others say what the fit is off by
 NOTE = (
@@ -117,7 +122,7 @@ class Played:
     @cached_property
     def _found(self) -> list[Found]:
         outputs = zip(self.differences.T, self.wholes, self.beliefs, strict=True)
-        with one_thread(min(len(self.contrasts), FITTED) <= SMALL):
+        with one_thread():
             return [self._of(differences, float(whole), belief) for differences, whole, belief in outputs]
 
     def _of(self, differences: np.ndarray, whole: float, belief: Belief) -> Found:
@@ -136,6 +141,7 @@ class Played:
             values, shift = values + shift, 0 * shift
         spread = unasked @ terms**2 * len(terms) / max(1, len(terms) - 1)
         own = np.sum((rows @ game.covariance) * rows, axis=1) + np.sum(known**2, axis=0)
+        own = np.maximum(own, np.mean(game.values**2) * _untold(len(terms), rows))
         off = unasked * (weights * residuals) ** 2
         freedom = off.sum() ** 2 / np.sum(off**2) - 1 if off.any() else 1.0
         return Found(values, shift, np.sqrt(np.maximum(spread, np.maximum(own, 0))), max(1.0, freedom))
@@ -155,6 +161,14 @@ class Played:
         """ē / m (n, q)."""
         centred = self.contrasts - self.contrasts.mean(axis=1, keepdims=True)
         return np.asarray(centred * sum(1 / size for size in range(1, len(self.players))) / 2)
+
+
+def _untold(draws: int, rows: np.ndarray) -> np.ndarray:
+    """How much of the square of a value so few draws cannot tell of sums over rows (r, q); of the whole nothing."""
+    q = rows.shape[1]
+    share = np.clip(2 - draws / q, 0, 1) / (1 + max(0, draws - q))
+    players = rows.sum(axis=1)
+    return np.asarray(share * players * (1 - players / q))
 
 
 def played(plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Played:

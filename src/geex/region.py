@@ -20,8 +20,7 @@ from geex.errors import InputError
 class Region:
     """The sum of some features' values, its standard error and interval.
 
-    share: the sum over f(x) − f(x̊), NaN where that is 0. It is a share only where the values add up: those of a method
-        that does not say they do may sum to several times the difference.
+    share: the sum over f(x) − f(x̊); NaN where that is 0, and where the values are not meant to add up to it.
     centre: what the interval is around. A regression's values are smoothed, and the middle of the interval is not: the
         value may lie outside.
     joint: whether error and interval are those of the sum. If not, they are the widest that they can be, out of the
@@ -39,6 +38,8 @@ class Region:
 
 def chosen(mask: Any, shape: tuple[int, ...], names: Sequence[str] | None = None) -> np.ndarray:
     """The mask as a row (1, p) of 0 and 1: True or False for every feature, or the names of some."""
+    if isinstance(mask, str):
+        return _named([mask], names)
     if isinstance(mask, list | tuple | set) and mask and all(isinstance(name, str) for name in mask):
         return _named(mask, names)
     found = host(as_array("mask", mask, InputError))

@@ -20,6 +20,7 @@ from geex.features import Elements, Features, Groups, Pixels, image_axes
 from geex.outputs import scored
 
 MOST = 5  # outputs that are shown
+DARK = 64  # pixels of a picture in 0 … 255 that are all below would be all but black
 LUMINANCE = np.array([0.299, 0.587, 0.114])
 
 
@@ -240,7 +241,7 @@ def _picture(explicand: np.ndarray | None, axis: int | None, image: Any, shape: 
     pixels = explicand if axis is None else np.moveaxis(explicand, axis, -1)
     low, high = float(pixels.min()), float(pixels.max())
     if low >= 0 and high <= 255:
-        low, high = 0.0, 1.0 if high <= 1 else 255.0
+        low, high = 0.0, 1.0 if high <= 1 else 255.0 if high > DARK else high
     return _coloured((pixels - low) / ((high - low) or 1.0))
 
 

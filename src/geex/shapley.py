@@ -1,8 +1,8 @@
 """Shapley values: of the game in which an absent feature has its baseline value.
 
 Subsets are asked in mirrored pairs, none of them twice, and all of them where the budget pays for it: then the values
-are exact. Else a process over subsets is fitted to the answers, interactions and all (`game.py`). Where features have
-neighbours, or there are very many, it is a regression with a prior that knows of neighbours:
+are exact. Else a process over subsets is fitted to the answers, interactions and all (`game.py`). Where features are
+pixels, or there are very many, it is a regression with a prior that knows of neighbours:
 
     minimise Σ_i (d_i − e_i · ξ)²   subject to   Σ_k ξ_k = f(x) − f(x̊)
 
@@ -42,7 +42,7 @@ class BySize:
 class Shapley:
     """Shapley values, which add up to f(x) − f(x̊) exactly at any budget.
 
-    No subset is asked twice, unless features have neighbours or more than 1024 of them differ from the baseline. With
+    No subset is asked twice, unless features are pixels or more than 1024 of them differ from the baseline. With
     2^q queries or more, q being the number of those that do, they are exact.
     """
 
@@ -54,8 +54,8 @@ class Shapley:
         subsets = Subsets(features, players)
         if 1 <= len(players) <= EXACT and 2 * subsets.count <= max(rows, some.least):
             return subsets
-        alone = not neighbouring(features, tuple(explicand.shape))
-        return subsets if alone and 1 <= len(players) <= MOST else some
+        flat = len(neighbouring(features, tuple(explicand.shape))) > 1
+        return some if flat or not 1 <= len(players) <= MOST else subsets
 
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Shared:
         if not isinstance(plan.search, Subsets):

@@ -331,6 +331,25 @@ def test_an_explanation_brings_its_target_and_features():
         deletion(model, x, explained(model, x, geex.GE(), queries=50, target="all"))
 
 
+def test_an_explanation_brings_its_score_and_baseline_from_a_file_too(tmp_path):
+    x, weights = np.random.default_rng(12).normal(size=(2, 6))
+
+    def model(z):
+        return np.stack([z @ weights, 0 * z[:, 0]], axis=1)
+
+    found = explained(model, x, geex.Shapley(), 40, target=0, score="softmax", baseline=x[::-1].copy())
+    loaded = geex.Explanation.load(found.save(tmp_path / "a.npz"))
+    np.testing.assert_array_equal(loaded.baseline, x[::-1])
+    wanted = deletion(model, x, found.values, target=0, score="softmax", replacement=x[::-1].copy())
+    for one in (found, loaded):
+        np.testing.assert_array_equal(deletion(model, x, one).curve, wanted.curve)
+    with pytest.raises(errors.InputError, match="another x than this one"):
+        deletion(model, x + 1, loaded)
+    own = explained(model, x, geex.Shapley(), 40, target=0, score=lambda answers: np.exp(answers))
+    with pytest.raises(errors.InputError, match="name it with score="):
+        deletion(model, x, geex.Explanation.load(own.save(tmp_path / "b.npz")))
+
+
 def test_of_log_odds_the_chances_are_followed():
     """An explanation of a chance below a half has log-odds below 0; the curve is that of the report."""
     x = np.full((9, 9), 0.5)

@@ -19,6 +19,7 @@ from geex.cli.options import Access, Question, Wanted, gathered
 from geex.cli.told import plain, summary
 from geex.cli.trials import Trial, drawn, table, tried
 from geex.cli.writing import PICTURES, checked, is_stream, write
+from geex.errors import InputError
 from geex.explanation import Explanation
 
 app = typer.Typer(
@@ -155,9 +156,12 @@ def resume(
 ) -> int:
     """Go on with a run that stopped, or give it more queries. What is answered is not asked again."""
     outputs = [str(path.resolve()) if not is_stream(path.name) else path.name for path in checked(output or ())]
+    before = _began(journal).get("queries")
+    if queries is not None and before is not None and queries < before:
+        raise InputError(f"--queries is {queries} and {journal} was given {before} before; wanted no fewer.")
     arguments = again.recalled(journal, model, header or [])
     more = [] if queries is None else ["--queries", str(queries)]
-    arguments += [*more, *(word for name in outputs for word in ("--output", name))]
+    arguments += [*more, *(word for name in outputs if name not in arguments for word in ("--output", name))]
     now = [*arguments, *(["--quiet"] if quiet else [])]  # this time, and not kept with the journal
     return int(app(now, prog_name="geex", standalone_mode=False, obj=arguments) or 0)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from geex.described import called
+from geex.described import called, end
 from geex.explanation import Explanation
 from geex.report.words import STOPPED, account, duration, number, signed
 from geex.scene import Output, Scene, output_name, scene
@@ -26,7 +26,7 @@ def summary(explanation: Explanation, image: Any = None) -> str:
         lines += [f"  {signed(value):>9} ± {number(error):<8} {name}" for name, value, error in largest(seen, output)]
     took = "" if explanation.seconds is None else f" in {duration(explanation.seconds)}"
     made = f"{explanation.config.get('method')}, baseline {explanation.config.get('baseline')}"
-    part = f", {STOPPED}" if explanation.partial else ""
+    part = f", {STOPPED}" if explanation.partial else end(explanation)
     cost = f"{explanation.queries:,} queries{took}{part}; {made}, seed {explanation.config.get('seed')}."
     return "\n".join([*lines, cost, explanation.advice()])
 

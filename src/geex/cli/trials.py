@@ -90,8 +90,8 @@ def _replacement(explanation: Explanation, given: str | None, channels: int | No
     """The baseline of the explanation, or the one that is named."""
     if given is not None:
         return baseline_of(given, None, channels)
-    if explanation.record is not None:
-        return explanation.record.task.baselines[0]
+    if explanation.baseline is not None:
+        return explanation.baseline
     said = str(explanation.config.get("baseline"))
     try:
         return remade(said)

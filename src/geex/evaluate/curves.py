@@ -27,11 +27,12 @@ from geex.errors import AnswerError, BaselineError, BudgetError, InputError, Tar
 from geex.evaluate.order import attributions, element_ranks, features_of
 from geex.explanation import Explanation
 from geex.features import Features
-from geex.outputs import AUTO, Score, check_score, chosen, followed, scored
+from geex.outputs import AUTO, SCORES, Score, check_score, chosen, followed, scored
 
 Kind = Literal["deletion", "insertion"]
 
 NEXT_TO_NOTHING = 1e-9
+ROUNDED = 1e-3  # what x may be off by in another type
 NOISE = 10  # the noise's place in the seed's streams, apart from those that explanations draw from
 
 
@@ -84,7 +85,7 @@ def deletion(
     target: int | None = None,
     score: Score = None,
     features: Features | None = None,
-    replacement: Baseline = 0.0,
+    replacement: Baseline | None = None,
     step: int = 1,
     batch: int | None = None,
 ) -> Curve:
@@ -102,7 +103,7 @@ def deletion(
     features: `Elements()`, `Pixels(channels=axis)`, `Groups(map)`. None: those of the Explanation, or else what the
         shape of `values` says.
     replacement: what removed features become: a number, an array, `geex.blur(…)`, any callable from x to an array,
-        or `noise(x, …)`.
+        or `noise(x, …)`. None: the baseline of the Explanation, or else 0.
     step: features per query.
     batch: rows per call of the model, as in `geex.explain`. It does not change the result.
     """
@@ -118,7 +119,7 @@ def insertion(
     target: int | None = None,
     score: Score = None,
     features: Features | None = None,
-    replacement: Baseline = 0.0,
+    replacement: Baseline | None = None,
     step: int = 1,
     batch: int | None = None,
 ) -> Curve:
@@ -166,7 +167,7 @@ def _prepare(
     target: int | None,
     score: Score,
     features: Features | None,
-    replacement: Baseline,
+    replacement: Baseline | None,
     step: int,
     batch: int | None,
 ) -> _Walk:
@@ -175,11 +176,13 @@ def _prepare(
     xp, shape = namespace(array), tuple(int(n) for n in array.shape)
     dtype = array.dtype if xp.isdtype(array.dtype, "real floating") else explicand.dtype
     given = attributions(values)
+    if isinstance(values, Explanation):
+        _same(values, explicand)
     features = features_of(values, features, shape, given.shape)
     check_score(score)
     return _Walk(
         explicand=xp.astype(explicand, dtype),
-        replacement=xp.astype(_replacement(replacement, explicand, features), dtype),
+        replacement=xp.astype(_replacement(replacement, values, explicand, features), dtype),
         ranks=like(element_ranks(given, features, shape), explicand, xp.int64),
         counts=_counts(given.size, whole("step", step, 1, InputError)),
         target=_target(target, values),
@@ -190,9 +193,28 @@ def _prepare(
 
 def _score(score: Score, values: Any) -> Score:
     """The score that is followed: an Explanation brings its own where none is named, of log-odds the chances."""
-    if score is None and isinstance(values, Explanation) and values.record is not None:
-        score = followed(values.record.task.score)
+    if score is None and isinstance(values, Explanation):
+        score = followed(_own(values))
     return followed(score) if score == AUTO else score
+
+
+def _own(explanation: Explanation) -> Score:
+    """The score of an Explanation, one that was saved too."""
+    if explanation.record is not None:
+        return explanation.record.task.score
+    said: str | None = explanation.config.get("score")
+    if said is not None and said not in (AUTO, *SCORES):
+        raise InputError(f"the explanation is of score={said}, which cannot be made again; name it with score=….")
+    return said
+
+
+def _same(explanation: Explanation, explicand: Array) -> None:
+    """Raises InputError where an Explanation is of another x."""
+    if explanation.explicand is None:
+        return
+    own, given = (host(array).astype(np.float64) for array in (explanation.explicand, explicand))
+    if own.shape != given.shape or not np.allclose(own, given, rtol=ROUNDED, atol=ROUNDED * np.abs(own).max()):
+        raise InputError("values explains another x than this one; values=explanation.values tests it on this one.")
 
 
 def _counts(size: int, step: int) -> np.ndarray:
@@ -210,7 +232,10 @@ def _target(target: Any, values: Any) -> int | None:
     return int(target.__index__())
 
 
-def _replacement(spec: Baseline, explicand: Array, features: Features) -> Array:
+def _replacement(spec: Baseline | None, values: Any, explicand: Array, features: Features) -> Array:
+    if spec is None:
+        known = values.baseline if isinstance(values, Explanation) else None
+        spec = 0.0 if known is None else like(host(known), explicand)
     if isinstance(spec, list | tuple):
         raise BaselineError(
             f"replacement is a {type(spec).__name__} of {len(spec)}; wanted one number, array or rule such as "
