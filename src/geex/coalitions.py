@@ -57,9 +57,9 @@ class Exact:
         rows = namespace(rows).astype(rows, self.values.dtype)
         return replace(self, values=self.values @ rows.T, gain=self.gain @ rows.T)
 
-    def sum_over(self, rows: Array, output: int) -> Array:
-        """The standard error of an output's sums over regions (r, p): (r,)."""
-        return self.over(rows).stderr[output, :]
+    def sum_over(self, rows: Array) -> Array:
+        """The standard error of every output's sum over its own region (k,), rows (k, p) of 0 and 1."""
+        return namespace(rows).linalg.diagonal(self.over(rows).stderr)
 
     @property
     def _noisy(self) -> bool:

@@ -33,6 +33,10 @@ class ByDraws:
         lower = namespace(self.rows).astype(self.lower, self.rows.dtype, copy=False)
         return solved(lower, self.prior.apply(self.rows))
 
+    def forget(self) -> None:
+        """Lets go of what can be made again."""
+        self.__dict__.pop("root", None)
+
     def between(self, rows: Array) -> Array:
         """r Cov u rᵀ / s² for each of rows (r, q)."""
         xp = namespace(rows)
@@ -74,6 +78,10 @@ class ByFeatures:
         """Cov u / s² (q, q)."""
         turned = self.prior.apply(self.system.inverse().T)  # (K M⁻¹)ᵀ, K being symmetric
         return self.ratio / 2 * (turned + turned.T)
+
+    def forget(self) -> None:
+        """Lets go of what can be made again."""
+        self.__dict__.pop("dense", None)
 
     def between(self, rows: Array) -> Array:
         """r Cov u rᵀ / s² for each of rows (r, q)."""

@@ -35,9 +35,17 @@ class Design:
         return replace(self, contrasts=self.contrasts[:count, :])
 
     def rows(self, which: Array | None = None) -> Array:
-        """Φ, or the rows of it that are wanted."""
-        xp = namespace(self.contrasts)
-        contrasts = self.contrasts if which is None else xp.take(self.contrasts, which, axis=0)
+        """Φ, or the rows of it that are wanted. Where it is of few draws it is made once, for all fits."""
+        if which is None and self.contrasts.shape[0] <= SMALL:
+            return self._rows
+        return self._made(self.contrasts if which is None else namespace(which).take(self.contrasts, which, axis=0))
+
+    @cached_property
+    def _rows(self) -> Array:
+        return self._made(self.contrasts)
+
+    def _made(self, contrasts: Array) -> Array:
+        xp = namespace(contrasts)
         return contrasts if self.units is None else xp.astype(contrasts, xp.float64) * self.units
 
     def blocks(self, draws: int = ROWS) -> Iterator[Array]:

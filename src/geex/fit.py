@@ -22,6 +22,7 @@ MOVED = "They are no less than what the second half of the queries changed."
 OPEN = "They take in what the choice of the prior leaves open."
 LED = "They do not know that other answers would have led elsewhere, nor what every run smooths away."
 UNTOLD = 1e-3  # an error so far below the posterior's is that of an exact fit to draws that do not tell features apart
+KEPT = 4  # fits of which all is kept, for errors of other sums
 UNBIASED = "Intervals are around unbiased values, and hold whatever was smoothed away."
 
 
@@ -189,37 +190,56 @@ class Fits:
         """Of sums over regions, rows (r, p) of 0 and 1, instead of features."""
         return Fits([(places, replace(fit, rows=rows)) for places, fit in self.fits])
 
-    def sum_over(self, rows: Array, output: int) -> Array:
-        """The joint standard error of an output's sums over regions (r,), by its own fit alone: there may be many."""
-        places, fit = next((places, fit) for places, fit in self.fits if output in places)
-        return replace(fit, rows=rows).stderr[places.index(output), :]
+    def sum_over(self, rows: Array) -> Array:
+        """The joint standard error of every output's sum over its own region (k,), rows (k, p) of 0 and 1."""
+        xp = namespace(rows)
+        found: dict[int, Array] = {}
+        for places, fit in self._one_by_one():
+            own = replace(fit, rows=xp.take(rows, like(places, rows, xp.int64), axis=0)).stderr
+            found |= {place: own[number, number] for number, place in enumerate(places)}
+        return xp.stack([found[place] for place in range(len(found))])
 
     @cached_property
     def values(self) -> Array:
-        return self._joined("values")
+        return self._joined([(places, fit.values) for places, fit in self.fits])
 
     @property
     def centre(self) -> Array:
-        return self._joined("centre")
+        return self._errors["centre"]
 
     @property
     def stderr(self) -> Array:
-        return self._joined("stderr")
+        return self._errors["stderr"]
 
     @property
     def sum_stderr(self) -> Array:
-        return self._joined("sum_stderr")
+        return self._errors["sum_stderr"]
 
-    @cached_property
+    @property
     def freedom(self) -> float:
-        return min(fit.freedom for _, fit in self.fits)
+        return float(self._errors["freedom"])
 
     @property
     def note(self) -> str:
         return self.fits[0][1].note
 
-    def _joined(self, name: str) -> Array:
-        """The rows of all fits, in the order of the outputs."""
-        found = {place: row for places, fit in self.fits for place, row in zip(places, getattr(fit, name), strict=True)}
-        first = found[self.fits[0][0][0]]
-        return namespace(first).stack([found[place] for place in range(len(found))])
+    @cached_property
+    def _errors(self) -> dict[str, Any]:
+        """All that is made of errors, in one pass."""
+        names = ("centre", "stderr", "sum_stderr")
+        told = [(places, [getattr(fit, name) for name in names], fit.freedom) for places, fit in self._one_by_one()]
+        joined = {name: self._joined([(one[0], one[1][i]) for one in told]) for i, name in enumerate(names)}
+        return joined | {"freedom": min(freedom for _, _, freedom in told)}
+
+    def _one_by_one(self) -> Iterator[tuple[list[int], Fit]]:
+        """The fits, each of which lets go of what its errors are made of, as large as the design, before the next."""
+        for places, fit in self.fits:
+            yield places, fit
+            if len(self.fits) > KEPT:
+                fit.left.forget()
+
+    @staticmethod
+    def _joined(parts: list[tuple[list[int], Array]]) -> Array:
+        """Rows of the outputs of all fits, in the order of the outputs."""
+        found = {place: row for places, rows in parts for place, row in zip(places, rows, strict=True)}
+        return namespace(parts[0][1]).stack([found[place] for place in range(len(found))])

@@ -87,6 +87,11 @@ class LeftOut:
         left = self.differences - self.design.explained(self.fit.coefficients.T)
         return left / namespace(left).clip(1 - self.used, LEAST)[:, None]
 
+    def forget(self) -> None:
+        """Lets go of what is as large as the design; it is made again where it is asked for."""
+        self.__dict__.pop("_influence", None)
+        self.fit.covariance.forget()
+
     def slopes(self) -> Iterator[tuple[int, Array]]:
         """s of every feature (u, p), of some draws after the other, and the number of the first of them."""
         xp, lift, influence, first = namespace(self.differences), self.fit.lift, self._influence, 0

@@ -97,18 +97,12 @@ class Played:
         """Of sums over regions, rows (r, p) of 0 and 1, instead of features."""
         return replace(self, rows=np.asarray(host(rows)[:, list(self.players)], float))
 
-    def sum_over(self, rows: Array, output: int) -> Array:
-        """The joint standard error of an output's sums over regions (r,), with what the fit seems to be off by."""
-        own = slice(output, output + 1)
-        alone = replace(
-            self.over(rows),
-            differences=self.differences[:, own],
-            wholes=self.wholes[own],
-            sizes=self.sizes[own],
-            beliefs=self.beliefs[own],
-        )
-        found = alone._found[0]
-        return like(np.sqrt(found.stderr**2 + found.shift**2) * self.sizes[output], self.model)
+    def sum_over(self, rows: Array) -> Array:
+        """The joint standard error of every output's sum over its own region (k,), rows (k, p) of 0 and 1, and what the
+        fit seems to be off by."""
+        found = self.over(rows)._found
+        own = [np.hypot(one.stderr[output], one.shift[output]) for output, one in enumerate(found)]
+        return like(np.array(own) * self.sizes, self.model)
 
     def _told(self, found: list[np.ndarray]) -> Array:
         """Rows over players as rows over features; sums as they are."""

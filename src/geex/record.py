@@ -13,7 +13,7 @@ from geex.methods import Estimate
 from geex.outputs import scored
 from geex.plan import Chunk, Plan
 from geex.score import Answered
-from geex.stop import reach
+from geex.stop import reaches
 from geex.task import Task
 
 
@@ -110,7 +110,7 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
         centre=(centre if several else centre[0, ...]) if any(hasattr(part, "centre") for part in parts) else None,
         partial=record.partial,
         ended=record.ended,
-        reach=one(_reach(parts, len(targets), values)),
+        reach=one(_reach(parts, values)),
         noise=None if record.again is None else one(_noise(record, targets)),
     )
 
@@ -131,10 +131,10 @@ def _freedom(parts: list[Estimate]) -> float:
     return sum(one for one in known if np.isfinite(one)) or np.inf
 
 
-def _reach(parts: list[Estimate], outputs: int, values: Array) -> Array:
+def _reach(parts: list[Estimate], values: Array) -> Array:
     """Half the width of the 95% interval of the sum over the top tenth of features (k,), in float64 beside `values`."""
-    squares = [sum(reach(part, output) ** 2 for part in parts) for output in range(outputs)]
-    return like([square**0.5 / len(parts) for square in squares], values, namespace(values).float64)
+    squares = sum(reaches(part) ** 2 for part in parts)
+    return like(squares**0.5 / len(parts), values, namespace(values).float64)
 
 
 def _noise(record: Record, targets: list[int]) -> Array:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.special import stdtrit
 
-from geex.arrays import Array, host, largest, like, namespace
+from geex.arrays import host, largest, like
 from geex.checks import is_number
 from geex.errors import InputError
 from geex.methods import Estimate
@@ -55,7 +55,8 @@ class Precise:
         outputs = [(output, abs(whole)) for output, whole in enumerate(span) if whole]
         if any(moved(now, before, output, self.top) > self.tolerance * whole for output, whole in outputs):
             return None
-        errors = [reach(now, output, self.top) / whole for output, whole in outputs]
+        reached = reaches(now, self.top)
+        errors = [reached[output] / whole for output, whole in outputs]
         if not errors or not np.isfinite(errors).all() or max(errors) > self.tolerance:
             return None
         return (
@@ -98,11 +99,11 @@ def leading(estimate: Estimate, output: int, share: float) -> np.ndarray:
     return largest(np.abs(host(estimate.values)[output]), share)
 
 
-def reach(estimate: Estimate, output: int, share: float = TENTH) -> float:
-    """Half the width of the 95% interval of the sum over the top features."""
-    row = leading(estimate, output, share)[None, :].astype(np.float64)
+def reaches(estimate: Estimate, share: float = TENTH) -> np.ndarray:
+    """Half the width of the 95% interval of the sum over the top features of every output (k,)."""
+    tops = [leading(estimate, output, share) for output in range(estimate.values.shape[0])]
     quantile = float(stdtrit(getattr(estimate, "freedom", inf), 0.5 + LEVEL / 2))
-    return quantile * float(_sum_stderr(estimate, like(row, estimate.values), output))
+    return quantile * _sum_stderr(estimate, np.stack(tops).astype(np.float64))
 
 
 def moved(now: Estimate, before: Estimate, output: int, share: float = TENTH) -> float:
@@ -122,13 +123,11 @@ def check_stop(stop: Any) -> None:
         raise InputError(f"stop is {stop!r}; wanted geex.Precise(…), geex.Settled(…) or None.")
 
 
-def _sum_stderr(estimate: Estimate, row: Array, output: int) -> Array:
-    """Joint where the estimate knows how errors go together, else as of independent ones."""
-    joint = getattr(estimate, "sum_over", None)
-    if joint is not None:
-        return joint(row, output)[0]
-    xp = namespace(row)
-    return xp.sqrt(xp.sum((estimate.stderr[output, :] * row[0, :]) ** 2))
+def _sum_stderr(estimate: Estimate, rows: np.ndarray) -> np.ndarray:
+    """Joint where the estimate knows how errors go together, else as of independent ones (k,)."""
+    if hasattr(estimate, "sum_over"):
+        return np.asarray(host(estimate.sum_over(like(rows, estimate.values))), np.float64)
+    return np.asarray(np.sqrt(np.sum((host(estimate.stderr) * rows) ** 2, axis=1)))
 
 
 def _found(estimate: Estimate, span: np.ndarray) -> bool:
