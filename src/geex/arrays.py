@@ -102,7 +102,8 @@ def as_array(name: str, value: Any, kind: type[GeexError]) -> Array:
                 f"{name} is a {type(value).__name__} that makes no array ({error}); wanted real numbers."
             ) from None
     if not is_real(array):
-        raise kind(f"{name} is a {type(value).__name__} with elements of type {array.dtype}; wanted real numbers.")
+        way = " geex.models.text(model, text) explains a text by its words." if isinstance(value, str) else ""
+        raise kind(f"{name} is a {type(value).__name__} with elements of type {array.dtype}; wanted real numbers.{way}")
     return _computable(array)
 
 

@@ -197,7 +197,9 @@ def estimate(
         for i, (p, a) in enumerate(zip(plans, record.answers, strict=True))
     ]
     names = explanation.names if repr(features) == repr(explanation.features) else None
-    return replace(explained(record, parts, targets, several), labels=named, names=names)
+    found = replace(explained(record, parts, targets, several), labels=named, names=names)
+    kept = {name: explanation.config[name] for name in ("against",) if name in explanation.config}
+    return replace(found, config=found.config | kept)
 
 
 def _labels(labels: Sequence[str] | None, target: Target, model: Model) -> list[str] | None:
@@ -209,6 +211,11 @@ def _labels(labels: Sequence[str] | None, target: Target, model: Model) -> list[
 
 def _in_order(model: Model, x: Any, baseline: Any) -> tuple[Any, Any]:
     """x and its baselines, where they are rows with names, in the order of the model's names, or of those of x."""
+    if hasattr(model, "named_parameters") and not hasattr(x, "detach"):
+        raise InputError(
+            f"model is a PyTorch module and x is a {type(x).__name__}; wanted geex.models.torch(model), which takes "
+            "arrays, or x as a tensor."
+        )
     names = getattr(model, "names", None)
     names = names if isinstance(names, list | tuple) else list(x.index) if has_names(x) else None
     x = in_order("x", x, names)

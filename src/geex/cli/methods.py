@@ -97,7 +97,7 @@ def baseline(text: str, rows: np.ndarray | None = None, channels: int | None = N
         return geex.mean(rows)
     if text.endswith(".npy"):
         return array(Path(text))
-    numbers = _numbers(text, None, "--baseline, a number, blur:KERNEL,SIGMA, mean, or a file.npy")
+    numbers = _numbers(text, None, "--baseline as a number, r,g,b, blur:KERNEL,SIGMA, mean or a file.npy")
     return numbers[0] if len(numbers) == 1 else geex.per_channel(numbers, axis=0 if channels is None else channels)
 
 

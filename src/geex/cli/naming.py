@@ -39,6 +39,8 @@ def chosen(text: str | None, labels: Sequence[str] | None) -> int | None:
             return int(text)
         except ValueError:
             pass
+    if text == "all":
+        raise InputError("--target is 'all'; the command line explains one output at a time, geex.explain several.")
     if labels is None:
         raise InputError(
             f"--target is {text!r} and the names of the outputs are not known; give an index or --labels FILE."

@@ -52,7 +52,7 @@ class Shown:
         if not np.isin(present, (0, 1)).all():
             raise InputError(
                 f"a word or a cell is there or is not, and this method asked for {float(present.flat[0]):.3g} of one; "
-                "take a method that shows and hides features, such as method=geex.Shapley()."
+                "take a method that shows and hides features, such as method=geex.Shapley(), and a baseline of zeros."
             )
         return self.model(self.parts.built(present.astype(bool)))
 

@@ -83,10 +83,15 @@ def page(
 def _curve(explanation: Explanation, model: Model) -> list[Curve | str]:
     """The deletion curve, from some fifty queries, or why there is none."""
     record = explanation.record
-    if record is None or not isinstance(explanation.target, int):
+    if not isinstance(explanation.target, int):
         raise InputError(
-            "model= asks for the deletion curve of one output, and needs the explanation as geex.explain returned it; "
-            "for others make the curve by geex.evaluate.deletion and hand it over as curves=[curve]."
+            f"model= asks for the deletion curve of one output, and {len(explanation.target)} are explained; "
+            "geex.estimate(explanation, target=…) explains one of them, with no query."
+        )
+    if record is None:
+        raise InputError(
+            "model= asks for the deletion curve, and needs the explanation as geex.explain returned it; for a saved "
+            "one make the curve by geex.evaluate.deletion and hand it over as curves=[curve]."
         )
     task = record.task
     step = max(1, -(-int(np.prod(explanation.values.shape)) // STEPS))
