@@ -136,10 +136,11 @@ def test_columns_are_bars_with_their_names():
     explanation = explained(weighed, np.array([1.0, 2.0, 3.0]), geex.Shapley(), 100, target=0)
     figure = explanation.named(names=["age", "pay $ and $more", "a" * 100]).plot()
     labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-    assert labels[0] == r"pay \$ and \$more"
-    assert labels[2] == "age"
+    assert labels[0] == "pay \\$ and \\$more =\u00a02"
+    assert labels[2] == "age =\u00a01"
     assert figure.axes[0].get_xlabel() == "value, in units of the score"
-    assert len(labels[1]) == 40
+    assert labels[1].endswith("… =\u00a03")
+    assert len(labels[1]) == 44
     assert png(figure)
     with pytest.raises(InputError, match=r"geex\.plot\.bars"):
         explanation.plot("signed")

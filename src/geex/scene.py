@@ -68,6 +68,7 @@ class Scene:
     picture: (h, w, 3) in 0 … 255; index: (h, w), the number of the feature of every pixel. None where features have
         no place in a picture.
     names: of all features (p,).
+    cells: what x has there, " = 3.49", where features are the columns of a row, with names.
     freedom: degrees of freedom of the standard errors.
     """
 
@@ -76,6 +77,11 @@ class Scene:
     index: np.ndarray | None
     names: list[str]
     freedom: float
+    cells: Sequence[str] = ()
+
+    def cell(self, feature: int) -> str:
+        """What x has for a feature, to stand behind its name; "" where that is not told."""
+        return self.cells[feature] if self.cells else ""
 
     def reach(self, level: float) -> float:
         """Half the width of an interval at `level`, in standard errors."""
@@ -93,7 +99,8 @@ class Scene:
         outputs = [
             replace(o, values=o.values[chosen], stderr=o.stderr[chosen], centre=o.centre[chosen]) for o in self.outputs
         ]
-        return replace(self, outputs=outputs, names=[self.names[i] for i in chosen])
+        cells = [self.cell(i) for i in chosen]
+        return replace(self, outputs=outputs, names=[self.names[i] for i in chosen], cells=cells)
 
 
 def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors: bool = True) -> Scene:
@@ -124,7 +131,16 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
         index=index,
         names=_names(explanation, features, values.shape[1], index),
         freedom=shown.freedom,
+        cells=_cells(shown, features),
     )
+
+
+def _cells(shown: Explanation, features: Features) -> list[str]:
+    """What a row has in its columns. Of a text or of a row of words x is all ones, which says nothing."""
+    row = shown.explicand
+    if row is None or row.ndim != 1 or shown.names is None or not isinstance(features, Elements):
+        return []
+    return [] if "against" in shown.config else [f" =\u00a0{value:.4g}" for value in row.tolist()]
 
 
 def channel_axis(features: Features, shape: Shape) -> int | None:

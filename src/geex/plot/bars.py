@@ -43,7 +43,7 @@ def panel(axis: Any, seen: Scene, output: Output, order: np.ndarray, reach: floa
     for bar, sure in zip(drawn, output.sure(reach)[order], strict=True):
         bar.set_alpha(0.9 if sure else 0.35)
     axis.axvline(0, color="#333333", linewidth=0.8)
-    axis.set_yticks(places, labels=[plain(_short(name(seen, int(i)))) for i in order])
+    axis.set_yticks(places, labels=[plain(_short(name(seen, int(i))) + seen.cell(int(i))) for i in order])
     axis.set_ylim(len(order) - 0.4, -0.6)
     axis.set_xlabel("value, in units of the score")
     bare(axis)

@@ -70,8 +70,9 @@ def _list(seen: Scene, total: int) -> Markup:
     few = "All features" if total <= ROWS else f"The {min(ROWS, count)} largest of {total:,} features"
     output = seen.outputs[0]
     order = np.argsort(-np.abs(output.values), kind="stable")[:ROWS]
+    names = _names(seen)
     rows = "".join(
-        f'<tr><th scope="row">{escape(seen.names[i])}</th><td class="bar"></td><td>{_told(output, i)}</td></tr>'
+        f'<tr><th scope="row">{escape(names[i])}</th><td class="bar"></td><td>{_told(output, i)}</td></tr>'
         for i in order
     )
     return Markup(f"""<div class="scroll">
@@ -81,6 +82,11 @@ def _list(seen: Scene, total: int) -> Markup:
         <tbody id="features">{rows}</tbody>
       </table>
     </div>""")
+
+
+def _names(seen: Scene) -> list[str]:
+    """Names of features, with what x has there."""
+    return [name + seen.cell(i) for i, name in enumerate(seen.names)]
 
 
 def _told(output: Output, feature: int) -> str:
@@ -140,7 +146,7 @@ def data(seen: Scene, told: list[dict[str, Any]]) -> str:
         **grid,
         "features": len(seen.outputs[0].values),
         "index": deflated(np.asarray(seen.index, "<i4").tobytes()) if shared else None,
-        "names": seen.names,
+        "names": _names(seen),
         "rows": ROWS,
         "reach": seen.reach(0.95),
         "outputs": [
