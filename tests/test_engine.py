@@ -361,3 +361,18 @@ def test_a_slow_call_holds_up_nobody(plain):
 
     asked = Counted(slow)
     same(geex.explain(asked, X, method=METHOD, queries=1500, batch=50, progress=False, limits=Limits(2)), plain)
+
+
+def test_a_model_that_never_answered_is_spoken_of_while_it_is_asked_again():
+    calls = []
+
+    def down(z):
+        calls.append(len(z))
+        raise errors.TransientError("the service answered 500.")
+
+    with (
+        pytest.warns(errors.NoAnswerYet, match=r"after 3 attempts: the service answered 500\. Up to 5 are made"),
+        pytest.raises(errors.ModelRaised, match="5 attempts were made"),
+    ):
+        explained(down, X, METHOD, 502, limits=Limits(attempts=5, backoff=1e-4))
+    assert len(calls) == 5

@@ -1,12 +1,13 @@
 """One call of the model: again when it fails for a moment, in halves when memory is too small for it."""
 
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from geex.answers import usable
 from geex.arrays import Array, gradient_free, namespace, owned
-from geex.errors import AnswerError, TransientError, Unreachable, Unreadable
+from geex.errors import AnswerError, NoAnswerYet, TransientError, Unreachable, Unreadable
 from geex.limits import Limits
 from geex.pace import Pace, Stopped
 
@@ -63,6 +64,13 @@ class Caller:
                         raise _given_up(error, attempt) from error
                     raise
                 self.failures += 1
+                if attempt == MISTAKEN and self.width is None:
+                    warnings.warn(
+                        f"no answer yet after {attempt} attempts: {error} Up to {self._most(error)} are made, with "
+                        "growing waits; limits=geex.Limits(attempts=…) says how many.",
+                        NoAnswerYet,
+                        stacklevel=2,
+                    )
                 try:
                     self.pace.failed(attempt, getattr(error, "retry_after", None))
                 except Stopped:

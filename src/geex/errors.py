@@ -28,6 +28,7 @@ LittleToExplain(UserWarning)      f(x) is hardly different from f(x̊)
 UnevenScales(UserWarning)         one default σ for columns of very different scales
 UnsteadyModel(UserWarning)        the model answered the same query differently
 PartialRun(UserWarning)           the run was stopped, and explains what is in
+NoAnswerYet(UserWarning)          the model has failed several times and never answered
 """
 
 from typing import Any
@@ -160,3 +161,7 @@ class UnsteadyModel(UserWarning):
 
 class PartialRun(UserWarning):
     """The run was stopped before it was through, and the explanation is made of what is in."""
+
+
+class NoAnswerYet(UserWarning):
+    """The model, or the service, has failed several times in a row and never answered; it is asked again."""
