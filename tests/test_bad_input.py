@@ -286,3 +286,28 @@ def test_what_to_do_with_a_text_and_with_a_module():
         geex.explain(lambda z: z, "a text", progress=False)
     with pytest.raises(errors.InputError, match=r"PyTorch module and x is a ndarray; wanted geex\.models\.torch"):
         geex.explain(torch.nn.Linear(3, 2), np.ones(3), progress=False)
+
+
+def test_a_list_of_numbers_is_a_row_or_several_baselines():
+    with pytest.raises(errors.BaselineError, match=r"as many as x has: np\.asarray\(baseline\) is a row"):
+        geex.explain(lambda z: z.sum(1), [1.0, 2.0, 3.0], baseline=[0.5, 1.0, 2.0], progress=False)
+    found = geex.explain(lambda z: z.sum(1), [1.0, 2.0, 3.0], baseline=[0.5, 1.0], progress=False)
+    np.testing.assert_allclose(found.values, [0.25, 1.25, 2.25])
+
+
+def test_a_method_of_a_journal_is_checked(tmp_path):
+    explained(lambda z: z.sum(1), np.ones(3), geex.Shapley(), 10, journal=tmp_path / "run.geex")
+    for wrong in ("x", geex.Shapley):
+        with pytest.raises(errors.MethodError, match="wanted a method such as"):
+            geex.estimate(tmp_path / "run.geex", method=wrong)
+
+
+@pytest.mark.parametrize("method", [geex.Regression(), geex.Presence(alpha=0.5)], ids=["Regression", "Presence"])
+def test_what_no_draw_met_is_not_known_to_be_nothing(method):
+    """An AND of six: 47 draws may well meet none of it, and its values, 1/32, lie within the intervals."""
+    found = explained(lambda z: (z[:, :6] > 0).all(1) * 1.0, np.ones(8), method, 96)
+    assert not found.values.any()
+    low, high = found.interval()
+    assert (high > 1 / 32).all()
+    assert (low < 0).all()
+    assert found.region(np.ones(8, bool)).high > 0

@@ -314,3 +314,36 @@ def test_exact_values_of_a_game_with_a_large_offset():
     with pytest.warns(geex.errors.LittleToExplain):
         found = explained(lambda z: network(7)(z) + 1e9, np.ones(7), geex.Shapley(), 200)
     assert found.gap == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("method", [geex.Shapley(), geex.Regression(complete=True)], ids=["Shapley", "Regression"])
+@pytest.mark.parametrize("shape", [(12,), (3, 4)])
+@pytest.mark.filterwarnings("ignore::geex.errors.UnsteadyModel")
+def test_noise_of_the_ends_is_in_what_adds_up_to_their_difference(method, shape):
+    """Half the features have half of what f(x) − f(x̊) is off by, however many queries there are: √2 σ / 2 and more. The
+    noise is guessed from two answers, so the mean of 20 guesses is within 40% (z = 3) of 0.8 σ."""
+    slope, half = np.linspace(1, 2, 12), (np.arange(12) < 6).reshape(shape)
+    errors = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+
+        def model(z, rng=rng):
+            return z.reshape(len(z), -1) @ slope + 0.1 * rng.normal(size=len(z))
+
+        found = explained(model, np.ones(shape), method, 3000, seed=seed, limits=geex.Limits())
+        errors.append(found.region(half).stderr)
+        assert found.gap_stderr == pytest.approx(2**0.5 * found.noise)
+    assert np.mean(errors) == pytest.approx(0.8 * 0.1 * 2**0.5 / 2, rel=0.4)
+
+
+def test_errors_shrink_beyond_the_draws_that_are_fitted():
+    weights = np.arange(1, 19) / 18
+
+    def largest(z):
+        return (z * weights).max(1)
+
+    errors = [
+        np.sqrt(np.mean(explained(largest, np.ones(18), geex.Shapley(), queries, limits=geex.Limits()).stderr ** 2))
+        for queries in (3000, 24_000)
+    ]
+    assert errors[1] < errors[0] / 4

@@ -84,6 +84,11 @@ def baselines(spec: Baseline, explicand: Array, features: Features) -> list[Arra
     if isinstance(spec, list | tuple):
         if not spec:
             raise BaselineError("the list of baselines is empty; wanted one or more, or None for zero.")
+        if 1 < len(spec) == explicand.shape[0] and explicand.ndim == 1 and all(isinstance(one, Real) for one in spec):
+            raise BaselineError(
+                f"the baseline is a list of {len(spec)} numbers, as many as x has: np.asarray(baseline) is a row, and "
+                "[np.full(x.shape, number), …] are several baselines; wanted one of these."
+            )
         return [_one(entry, explicand, features) for entry in spec]
     return [_one(spec, explicand, features)]
 

@@ -17,6 +17,7 @@ from geex.score import Answered
 from geex.subsets import Subsets
 
 ROUGH = 1.0  # degrees of freedom of a noise that is known from two answers
+SAME = ", if the model answers the same each time"
 NOISY = "Every subset was asked; errors are those of the model's own noise, a rough guess from two answers to x."
 
 
@@ -25,12 +26,13 @@ class Exact:
     """Values (k, p) that are no estimate, but for the model's own noise.
 
     gain (p,): the deviation of a value where that of an answer is 1. noise (k,): that of the answers, 0 where the model
-    answers the same.
+    answers the same. steady: whether it was seen to.
     """
 
     values: Array
     gain: Array
     noise: Array
+    steady: bool = False
 
     @property
     def freedom(self) -> float:
@@ -38,7 +40,9 @@ class Exact:
 
     @property
     def note(self) -> str:
-        return NOISY if self._noisy else "They are exact: every subset was asked."
+        if self._noisy:
+            return NOISY
+        return f"They are exact{'' if self.steady else SAME}: every subset was asked."
 
     @property
     def stderr(self) -> Array:
@@ -50,7 +54,7 @@ class Exact:
 
     def under(self, noise: Array) -> "Exact":
         """The same for a model with noise (k,)."""
-        return replace(self, noise=namespace(self.noise).astype(noise, self.noise.dtype))
+        return replace(self, noise=namespace(self.noise).astype(noise, self.noise.dtype), steady=True)
 
     def over(self, rows: Array) -> "Exact":
         """Of sums over regions, rows (r, p) of 0 and 1, instead of features; with the most that their error can be."""

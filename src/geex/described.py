@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from geex.explanation import Explanation
 
 SHOWN = 5
+MANY = 10_000_000
 ROUGHLY = "a rough guess from two answers"
 ROUNDING = 1e-6  # of the larger of f(x) and f(x̊)
 SCORES = {
@@ -41,6 +42,23 @@ def described(explanation: "Explanation") -> str:
     """All of it but the arrays."""
     asked = f"  {explanation.queries:,} queries{end(explanation)}. {explanation.advice()} {explanation.estimand}"
     return "\n".join([_headline(explanation), *_accounts(explanation), *_doubts(explanation), asked])
+
+
+def advised(explanation: "Explanation", wanted: int | None, tolerance: float) -> str:
+    """What `needed` says, in a sentence."""
+    if wanted is None:
+        return "How many queries are needed cannot be told."
+    if wanted == 0:
+        same = "" if explanation.noise is not None else ", if the model answers the same each time"
+        return f"The values are exact{same}: more queries would change nothing."
+    known = f"the sum over the top tenth of features to ±{100 * tolerance:.3g}% of f(x) − f(x̊)"
+    if wanted <= explanation.queries:
+        noisy = explanation.error_share() > tolerance
+        enough = "Everything was asked, but the model's own noise is too large" if noisy else "These are enough"
+        return f"{enough} to know {known}."
+    asked = f"To know {known}, ask {f'about {wanted:,}' if wanted <= MANY else f'more than {MANY:,}'}"
+    led = "led elsewhere" in explanation.estimand
+    return f"{asked}: a rough guess, since what is asked follows the answers." if led else f"{asked}."
 
 
 def end(explanation: "Explanation") -> str:

@@ -54,13 +54,19 @@ class Design:
             yield self.contrasts[first : first + draws, :]
 
     def kernel(self, prior: Prior) -> Array:
-        """Φ K Φᵀ (n, n), in float64. Of few draws, what mixtures have in common is made once and kept."""
+        """Φ K Φᵀ (n, n), in float64. Of few draws it is kept, and from the second mixture on what they have in common
+        is made once."""
         if self.contrasts.shape[0] > SMALL:
             return self._between(prior)
+        known = self._kernels
+        if not known:
+            known[prior] = self._between(prior)
+        if prior in known:
+            return known[prior]
         for _, part in prior.parts:
-            if part not in self._kernels:
-                self._kernels[part] = self._between(part)
-        return sum(share * self._kernels[part] for share, part in prior.parts)
+            if part not in known:
+                known[part] = self._between(part)
+        return sum(share * known[part] for share, part in prior.parts)
 
     @cached_property
     def _kernels(self) -> dict[Prior, Array]:

@@ -63,8 +63,10 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
         little_to_explain(output, targets)
     asked: list[Asked] = []
     for part, (plan, draws) in enumerate(plans):
-        ask = ask_in_legs if draws and in_legs(task) else ask_at_once
-        found = ask(asker, task, plan, draws, ends, part, targets)
+        if draws and in_legs(task):
+            found = ask_in_legs(asker, task, plan, draws, ends, part, targets, again)
+        else:
+            found = ask_at_once(asker, task, plan, draws, ends, part, targets)
         if found is None:
             break
         asked.append(found)

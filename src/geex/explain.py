@@ -257,6 +257,8 @@ def _from_journal(
     method: Method | None,
 ) -> Explanation:
     check_score(score)
+    if method is not None:
+        check_method(method)
     with Journal(path, write=False) as journal:
         runs = journal.runs()
     if not is_whole(which) or not -len(runs) <= which < len(runs):

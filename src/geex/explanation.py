@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from geex.arrays import Array, host, like, namespace
 from geex.checks import file_path, is_number
-from geex.described import described
+from geex.described import advised, described
 from geex.errors import FileError, InputError
 from geex.features import Features
 from geex.outputs import checked_labels
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 STEADY = 1e-3
 ROUNDING = 1e-5
 MOST = 1e3
-MANY = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,33 +88,26 @@ class Explanation:
             raise InputError(f"tolerance is {tolerance!r}; wanted a share of f(x) − f(x̊) such as 0.05.")
         if self.reach is None:
             return None
-        error, output, base = (np.asarray(host(number)) for number in (self.reach, self.output, self.base_value))
-        with np.errstate(over="ignore"):
-            share = np.max(error / np.maximum(np.abs(output - base), np.finfo(float).tiny))
+        share = self.error_share()
         if share == 0 and np.isfinite(self.freedom) and not np.any(host(self.values)):
             return None  # nothing that was asked made a difference: no error is known
         if not np.isfinite(share) or share >= MOST:
             return None
-        wanted = needed(self.queries, float(share), tolerance)
+        wanted = needed(self.queries, share, tolerance)
         searches = [] if self.record is None else [plan.search for plan in self.record.plans]
         if not searches or not all(hasattr(search, "count") for search in searches):
             return wanted
-        everything: int = 1 + len(searches) + 2 * sum(search.count for search in searches)  # type: ignore[attr-defined]
-        return min(wanted, everything)
+        return min(wanted, 1 + len(searches) + 2 * sum(search.count for search in searches))  # type: ignore[attr-defined]
+
+    def error_share(self) -> float:
+        """`reach`, as a share of f(x) − f(x̊)."""
+        error, output, base = (np.asarray(host(number)) for number in (self.reach, self.output, self.base_value))
+        with np.errstate(over="ignore"):
+            return float(np.max(error / np.maximum(np.abs(output - base), np.finfo(float).tiny)))
 
     def advice(self, tolerance: float = 0.05) -> str:
         """How sure the run is of what matters most, and how many queries it takes to be surer, in a sentence."""
-        wanted = self.needed(tolerance)
-        if wanted is None:
-            return "How many queries are needed cannot be told."
-        if wanted == 0:
-            return "The values are exact: more queries would change nothing."
-        known = f"the sum over the top tenth of features to ±{100 * tolerance:.3g}% of f(x) − f(x̊)"
-        if wanted <= self.queries:
-            return f"These are enough to know {known}."
-        asked = f"To know {known}, ask {f'about {wanted:,}' if wanted <= MANY else f'more than {MANY:,}'}"
-        led = "led elsewhere" in self.estimand
-        return f"{asked}: a rough guess, since what is asked follows the answers." if led else f"{asked}."
+        return advised(self, self.needed(tolerance), tolerance)
 
     @property
     def unsteady(self) -> bool:

@@ -33,6 +33,7 @@ class Fit:
     rows (r, p): regions whose sums are wanted instead of the features.
     left: what leaving out draws says of the error: the unbiased residual, or the jackknife.
     rivals: other choices of the prior, whose values say what the choice leaves open; None where there is none.
+    noise (k,): of the model's answers, where it is known, and values are made to add up to a difference of two.
     """
 
     posterior: Posterior
@@ -40,6 +41,7 @@ class Fit:
     left: LeftOut
     rivals: Rivals | None = None
     rows: Array | None = None
+    noise: Array | None = None
 
     @property
     def values(self) -> Array:
@@ -67,7 +69,15 @@ class Fit:
     def stderr(self) -> Array:
         n, q = self.left.design.contrasts.shape
         with one_thread(n * q * min(n, q) <= PRODUCTS):
-            return self._stderr()
+            return self._with_ends(self._stderr())
+
+    def _with_ends(self, stderr: Array) -> Array:
+        """With what the noise of f(x) and f(x̊) does to values that are made to add up to their difference."""
+        direction, noise, xp = self.posterior.direction, self.noise, namespace(stderr)
+        if direction is None or noise is None:
+            return stderr
+        moved = self.posterior.lift.up(direction[None, :])
+        return xp.sqrt(stderr**2 + 2 * (noise[:, None] * self._summed(moved / xp.sum(moved))) ** 2)
 
     def _stderr(self) -> Array:
         xp, residual = namespace(self.posterior.mean), self.left.residual
@@ -198,6 +208,14 @@ class Fits:
             own = replace(fit, rows=xp.take(rows, like(places, rows, xp.int64), axis=0)).stderr
             found |= {place: own[number, number] for number, place in enumerate(places)}
         return xp.stack([found[place] for place in range(len(found))])
+
+    def under(self, noise: Array) -> "Fits":
+        """The same for a model with noise (k,)."""
+        xp = namespace(noise)
+        own = [(places, xp.take(noise, like(places, noise, xp.int64))) for places, _ in self.fits]
+        return Fits(
+            [(places, replace(fit, noise=part)) for (places, part), (_, fit) in zip(own, self.fits, strict=True)]
+        )
 
     @cached_property
     def values(self) -> Array:

@@ -16,7 +16,7 @@ from geex.ask import Asker
 from geex.methods import Estimate
 from geex.outputs import scored
 from geex.plan import Chunk, Masks, Plan, seed_of
-from geex.record import estimated, pair_of, stored
+from geex.record import estimated, pair_of, stored, under_noise
 from geex.task import Task
 
 FIRST = 16
@@ -61,9 +61,19 @@ def _listen(answered: Iterator[tuple[Chunk, Array]], heard: list[Array]) -> Iter
 
 
 def ask_in_legs(
-    asker: Asker, task: Task, plan: Plan, draws: int, ends: Array, part: int, targets: list[int]
+    asker: Asker,
+    task: Task,
+    plan: Plan,
+    draws: int,
+    ends: Array,
+    part: int,
+    targets: list[int],
+    again: Array | None = None,
 ) -> Asked | None:
-    """Asks at most `draws` draws; None where the asking was stopped before anything came."""
+    """Asks at most `draws` draws; None where the asking was stopped before anything came.
+
+    again: the second answer for x, of which rules are told too.
+    """
     xp, stop = namespace(ends), task.stop
     span = _span(ends, part, targets, task)
     answers, own, number, before, seed = ends[:0, :], 0, 0, None, plan.seed
@@ -84,6 +94,7 @@ def ask_in_legs(
             return Asked(plan, answers, estimated(task, plan, stored(plan, answers), ends, part, targets))
         if stop is not None and _may_stop(task.method, number):
             now = estimated(task, plan, stored(plan, answers), ends, part, targets)
+            now = under_noise(now, ends, again, task.score, targets)
             reason = stop.met(now, before, span)
             if reason is not None:
                 return Asked(plan, answers, now, reason)

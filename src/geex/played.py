@@ -13,7 +13,9 @@ were left out of the fit do the others say what it is off by:
 
     ξ = ξ̂ + Σ_i n_s/N_s ω_i ē_i ρ_i / m
 
-Their error is that of the spread, or the fit's own with that of ρ, were it noise of the model, whichever is larger.
+Their error is that of the spread, or the fit's own, whichever is larger; of runs that are not fitted whole the latter
+says nothing. Where the model was not seen to answer the same twice, ρ may be its noise, and is added to the latter; and
+the noise of f(x) and f(x̊) is shared out.
 Draws that are hardly more than players agree with a sum of players by chance now and then, above all where a model
 knows few numbers, as forests do. Until there are twice as many, a value is not held for known to better than
 
@@ -70,6 +72,7 @@ class Played:
     features: int
     model: Array
     rows: np.ndarray | None = None
+    noise: np.ndarray | None = None
     note: str = NOTE
 
     @property
@@ -78,7 +81,7 @@ class Played:
 
     @property
     def stderr(self) -> Array:
-        return self._told([found.stderr for found in self._found])
+        return self._told([np.hypot(found.stderr, ends) for found, ends in zip(self._found, self._ends, strict=True)])
 
     @property
     def centre(self) -> Array:
@@ -87,7 +90,19 @@ class Played:
 
     @property
     def sum_stderr(self) -> Array:
-        return like(np.zeros(len(self.wholes)), self.model)  # the sum is known
+        """The sum is known, but for the noise of f(x) and f(x̊)."""
+        return like(np.zeros(len(self.wholes)) if self.noise is None else 2**0.5 * self.noise, self.model)
+
+    def under(self, noise: Array) -> "Played":
+        """The same for a model with noise (k,)."""
+        return replace(self, noise=host(noise))
+
+    @property
+    def _ends(self) -> np.ndarray:
+        """What the noise of f(x) and f(x̊) does to values, or sums over rows: the whole is shared out (k, r)."""
+        shares = np.ones(len(self.players)) if self.rows is None else self.rows.sum(axis=1)
+        noise = np.zeros(len(self.sizes)) if self.noise is None else 2**0.5 * self.noise / self.sizes
+        return np.outer(noise, shares / len(self.players))
 
     @property
     def freedom(self) -> float:
@@ -100,9 +115,9 @@ class Played:
     def sum_over(self, rows: Array) -> Array:
         """The joint standard error of every output's sum over its own region (k,), rows (k, p) of 0 and 1, and what the
         fit seems to be off by."""
-        found = self.over(rows)._found
-        own = [np.hypot(one.stderr[output], one.shift[output]) for output, one in enumerate(found)]
-        return like(np.array(own) * self.sizes, self.model)
+        summed = self.over(rows)
+        both = [np.hypot(one.stderr[output], one.shift[output]) for output, one in enumerate(summed._found)]
+        return like(np.hypot(both, np.diagonal(summed._ends)) * self.sizes, self.model)
 
     def _told(self, found: list[np.ndarray]) -> Array:
         """Rows over players as rows over features; sums as they are."""
@@ -115,11 +130,12 @@ class Played:
 
     @cached_property
     def _found(self) -> list[Found]:
-        outputs = zip(self.differences.T, self.wholes, self.beliefs, strict=True)
+        steady = np.zeros(len(self.sizes), bool) if self.noise is None else self.noise == 0
+        outputs = zip(self.differences.T, self.wholes, self.beliefs, steady, strict=True)
         with one_thread():
-            return [self._of(differences, float(whole), belief) for differences, whole, belief in outputs]
+            return [self._of(own, float(whole), belief, bool(same)) for own, whole, belief, same in outputs]
 
-    def _of(self, differences: np.ndarray, whole: float, belief: Belief) -> Found:
+    def _of(self, differences: np.ndarray, whole: float, belief: Belief, steady: bool) -> Found:
         fitted = evenly(differences[:, None], FITTED)
         game = Game(self.contrasts[fitted], differences[fitted], whole, belief)
         left, slopes = differences - game.expected(self.contrasts), np.zeros(self.contrasts.shape)
@@ -134,7 +150,9 @@ class Played:
         if len(fitted) < len(differences):
             values, shift = values + shift, 0 * shift
         spread = unasked @ terms**2 * len(terms) / max(1, len(terms) - 1)
-        own = np.sum((rows @ game.covariance) * rows, axis=1) + np.sum(known**2, axis=0)
+        own = (not steady) * np.sum(known[fitted] ** 2, axis=0) * len(terms) / len(fitted)
+        if len(fitted) == len(differences):
+            own = own + np.sum((rows @ game.covariance) * rows, axis=1)
         own = np.maximum(own, np.mean(game.values**2) * _untold(len(terms), rows))
         off = unasked * (weights * residuals) ** 2
         freedom = off.sum() ** 2 / np.sum(off**2) - 1 if off.any() else 1.0

@@ -10,11 +10,13 @@ from geex.arrays import Array, library, like, namespace
 from geex.errors import MethodError
 from geex.explanation import ROUNDING, Explanation, completed
 from geex.methods import Estimate
-from geex.outputs import scored
+from geex.outputs import Score, scored
 from geex.plan import Chunk, Plan
 from geex.score import Answered
 from geex.stop import reaches
 from geex.task import Task
+
+RARE = 1.5  # half of what 95% of as many draws would have met, in draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,8 @@ class Record:
             parts.append(self.task.method.regions(plan, stored(plan, answers), pair, targets, self.task.score, rows))
         parts = noisy(self, parts, targets)
         values, centre = (sum(found) / len(parts) for found in ([p.values for p in parts], _centres(parts)))
-        return values, centre, sum(part.stderr**2 for part in parts) ** 0.5 / len(parts)
+        stderr = sum(part.stderr**2 for part in parts) ** 0.5 / len(parts)
+        return values, centre, stderr + _rare(self, parts, targets)[:, None]
 
 
 def _centres(parts: list[Estimate]) -> list[Array]:
@@ -79,10 +82,11 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
     task, plans = record.task, record.plans
     xp = namespace(task.explicand)
     parts, count = noisy(record, parts, targets), len(parts)
+    rare = _rare(record, parts, targets)
     shape = (len(targets), *task.features.shape(tuple(task.explicand.shape)))
     values = xp.reshape(sum(part.values for part in parts) / count, shape)
     centre = xp.reshape(sum(_centres(parts)) / count, shape)
-    stderr = xp.reshape(sum(part.stderr**2 for part in parts) ** 0.5 / count, shape)
+    stderr = xp.reshape(sum(part.stderr**2 for part in parts) ** 0.5 / count + rare[:, None], shape)
     gap_stderr = sum(part.sum_stderr**2 for part in parts) ** 0.5 / count
     ends = scored(record.ends, task.score)[:, targets]
     output, base_value = ends[0, :], xp.mean(ends[1:, :], axis=0)
@@ -111,18 +115,35 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
         partial=record.partial,
         ended=record.ended,
         reach=one(_reach(parts, values)),
-        noise=None if record.again is None else one(_noise(record, targets)),
+        noise=None if record.again is None else one(noise_of(record.ends, record.again, task.score, targets)),
     )
 
 
 def noisy(record: Record, parts: list[Any], targets: list[int]) -> list[Any]:
-    """Parts that are exact but for the model's own noise are told of it, where it is more than rounding."""
-    if record.again is None:
-        return parts
-    noise, output = _noise(record, targets), scored(record.ends, record.task.score)[0, targets]
+    """Parts whose values rest on single answers are told of the model's own noise."""
+    return [under_noise(part, record.ends, record.again, record.task.score, targets) for part in parts]
+
+
+def under_noise(part: Any, ends: Array, again: Array | None, score: Score, targets: list[int]) -> Any:
+    """A part that is told of the model's noise, where it is more than rounding; as it is where x was asked once, or it
+    need not know."""
+    if again is None or not hasattr(part, "under"):
+        return part
+    noise, output = noise_of(ends, again, score, targets), scored(ends, score)[0, targets]
     xp = namespace(noise)
-    noise = xp.where(noise > ROUNDING * xp.abs(output), noise, xp.zeros_like(noise))
-    return [part.under(noise) if hasattr(part, "under") else part for part in parts]
+    return part.under(xp.where(noise > ROUNDING * xp.abs(output), noise, xp.zeros_like(noise)))
+
+
+def _rare(record: Record, parts: list[Any], targets: list[int]) -> Array:
+    """An error for outputs (k,) of which no query but the ends was different, though these are: of n draws without what
+    happens with probability 3/n one in twenty is so, and as much as f(x) − f(x̊) may hang on it. Else 0."""
+    ends = scored(record.ends, record.task.score)[:, targets]
+    xp = namespace(ends)
+    span = xp.abs(ends[0, :] - xp.mean(ends[1:, :], axis=0))
+    met = sum(xp.sum(xp.abs(part.values) + part.stderr, axis=1) for part in parts)
+    sampled = np.isfinite(_freedom(parts))
+    draws = max(1, sum(int(answers.shape[0]) for answers in record.answers) // 2)
+    return xp.where((met == 0) & (span > 0), sampled * RARE / draws * span, xp.zeros_like(span))
 
 
 def _freedom(parts: list[Estimate]) -> float:
@@ -137,15 +158,15 @@ def _reach(parts: list[Estimate], values: Array) -> Array:
     return like(squares**0.5 / len(parts), values, namespace(values).float64)
 
 
-def _noise(record: Record, targets: list[int]) -> Array:
+def noise_of(ends: Array, again: Array, score: Score, targets: list[int]) -> Array:
     """The deviation of one answer for x (k,), from two of them."""
-    first, second = (scored(answers, record.task.score)[0, targets] for answers in (record.ends[:1, :], record.again))
+    first, second = (scored(answers, score)[0, targets] for answers in (ends[:1, :], again))
     return namespace(first).abs(first - second) / 2**0.5
 
 
 def _estimand(task: Task, plans: list[Plan], parts: list[Estimate]) -> str:
     said = [task.method.estimand(plans[0].search)]
-    if task.bounds:
+    if task.bounds and getattr(plans[0].search, "sigma", None) is not None:
         said.append("Queries are clipped to the bounds, which makes the model another one near them.")
     if len(plans) > 1:
         said.append(f"Averaged over {len(plans)} baselines.")

@@ -24,7 +24,7 @@ from geex.score import Answered
 from geex.search import Search
 from geex.subsets import Subsets, players_of
 
-EXACT = 16  # players up to which all subsets are asked, where the budget pays for it
+EXACT = 16  # pixels up to which subsets are asked: all of them may be
 MOST = 1024  # players up to which a process is fitted
 
 Shared = Fits | Exact | Played
@@ -52,10 +52,8 @@ class Shapley:
         some = self.by.search(explicand, baseline, features, rows)
         players = players_of(explicand, baseline, features)
         subsets = Subsets(features, players)
-        if 1 <= len(players) <= EXACT and 2 * subsets.count <= max(rows, some.least):
-            return subsets
         flat = len(neighbouring(features, tuple(explicand.shape))) > 1
-        return some if flat or not 1 <= len(players) <= MOST else subsets
+        return subsets if 1 <= len(players) <= (EXACT if flat else MOST) else some
 
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Shared:
         if not isinstance(plan.search, Subsets):
