@@ -38,7 +38,8 @@ class Precise:
     It believes the method's own errors as far as two looks agree. Errors of `Guided` do not know that other answers
     would have led its masks elsewhere: of models that no smooth sum is like, the sum is known less well than they say
     (docs/benchmarks.md). And the top is chosen by the answers that it is judged by: where many features do about as
-    much, as in a vote of equals, what is on top is there by luck too, and its sum is known less well than that.
+    much, or a model is all steps (votes, thresholds), what is on top is there by luck too, and its sum is known less
+    well than that. Features' errors of `GEEX`, `Interpolated` and `Presence` are taken for independent.
 
     tolerance: half the width of the sum's 95% interval. top: the share of features that is looked at.
     """
