@@ -311,3 +311,5 @@ def test_what_no_draw_met_is_not_known_to_be_nothing(method):
     assert (high > 1 / 32).all()
     assert (low < 0).all()
     assert found.region(np.ones(8, bool)).high > 0
+    same = explained(lambda z: (z[:, :6] > 0).all(1) * 1.0, np.append(np.ones(8), 0.0), method, 96)
+    assert same.stderr[8] == 0 < same.stderr[7]

@@ -211,11 +211,11 @@ class Fits:
 
     def under(self, noise: Array) -> "Fits":
         """The same for a model with noise (k,)."""
-        xp = namespace(noise)
-        own = [(places, xp.take(noise, like(places, noise, xp.int64))) for places, _ in self.fits]
-        return Fits(
-            [(places, replace(fit, noise=part)) for (places, part), (_, fit) in zip(own, self.fits, strict=True)]
-        )
+
+        def own(places: list[int]) -> Array:
+            return namespace(noise).take(noise, like(places, noise, namespace(noise).int64))
+
+        return Fits([(places, replace(fit, noise=own(places))) for places, fit in self.fits])
 
     @cached_property
     def values(self) -> Array:

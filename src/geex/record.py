@@ -82,11 +82,11 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
     task, plans = record.task, record.plans
     xp = namespace(task.explicand)
     parts, count = noisy(record, parts, targets), len(parts)
-    rare = _rare(record, parts, targets)
+    rare = _rare(record, parts, targets)[:, None] * _differing(task)
     shape = (len(targets), *task.features.shape(tuple(task.explicand.shape)))
     values = xp.reshape(sum(part.values for part in parts) / count, shape)
     centre = xp.reshape(sum(_centres(parts)) / count, shape)
-    stderr = xp.reshape(sum(part.stderr**2 for part in parts) ** 0.5 / count + rare[:, None], shape)
+    stderr = xp.reshape(sum(part.stderr**2 for part in parts) ** 0.5 / count + rare, shape)
     gap_stderr = sum(part.sum_stderr**2 for part in parts) ** 0.5 / count
     ends = scored(record.ends, task.score)[:, targets]
     output, base_value = ends[0, :], xp.mean(ends[1:, :], axis=0)
@@ -141,9 +141,16 @@ def _rare(record: Record, parts: list[Any], targets: list[int]) -> Array:
     xp = namespace(ends)
     span = xp.abs(ends[0, :] - xp.mean(ends[1:, :], axis=0))
     met = sum(xp.sum(xp.abs(part.values) + part.stderr, axis=1) for part in parts)
-    sampled = np.isfinite(_freedom(parts))
+    sampled = np.isfinite(_freedom(parts)) and getattr(record.task.method, "compares", True)
     draws = max(1, sum(int(answers.shape[0]) for answers in record.answers) // 2)
     return xp.where((met == 0) & (span > 0), sampled * RARE / draws * span, xp.zeros_like(span))
+
+
+def _differing(task: Task) -> Array:
+    """1 for features that differ from a baseline, 0 for others (p,): of these it is known that they do nothing."""
+    xp = namespace(task.explicand)
+    apart = sum(xp.astype(task.explicand != baseline, xp.float64) for baseline in task.baselines)
+    return xp.astype(task.features.total(apart[None, ...])[0, :] > 0, xp.float64)
 
 
 def _freedom(parts: list[Estimate]) -> float:
