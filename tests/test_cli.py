@@ -530,6 +530,24 @@ def test_what_is_not_alike_is_not_compared(here, capsys):
     assert "do not have the same output or replacement." in unlike.out
     given = geex_(capsys, "evaluate", here.photo, "one.npz", "dark.npz", "--baseline", 0.2)
     assert "Not to be compared" not in given.out
+    for name, level in (("grey", 0.2), ("light", 0.9)):
+        np.save(f"{name}.npy", np.full(geex.Explanation.load("one.npz").explicand.shape, level))
+        words = [
+            "explain",
+            here.photo,
+            "photo.png",
+            "-q",
+            60,
+            "-o",
+            f"{name}.npz",
+            "--baseline",
+            f"{name}.npy",
+            "-t",
+            1,
+        ]
+        assert geex_(capsys, *words).code == 0
+    arrays = geex_(capsys, "evaluate", here.photo, "grey.npz", "light.npz")
+    assert "do not have the same replacement." in arrays.out
 
 
 def test_a_saved_explanation_is_shown_in_another_form(here, capsys):

@@ -177,7 +177,7 @@ def test_intervals_cover_what_they_promise(queries, most):
 @pytest.mark.parametrize("queries", [27, 35])
 def test_agreeing_with_a_sum_of_players_by_chance_is_not_knowing(queries):
     """A forest knows few numbers, so 12 to 16 draws of 13 players are now and then exactly those of a sum. z < 12:
-    errors were a hundred thousand times too small."""
+    errors were next to nothing."""
     X, y = load_wine(return_X_y=True)
     forest = RandomForestClassifier(30, random_state=0).fit(X, y)
     absent = X.mean(axis=0)

@@ -198,8 +198,8 @@ def estimate(
     ]
     names = explanation.names if repr(features) == repr(explanation.features) else None
     found = replace(explained(record, parts, targets, several), labels=named, names=names)
-    kept = {name: explanation.config[name] for name in ("against",) if name in explanation.config}
-    return replace(found, config=found.config | kept)
+    against = explanation.config.get("against")
+    return found if against is None else replace(found, config=found.config | {"against": against})
 
 
 def _labels(labels: Sequence[str] | None, target: Target, model: Model) -> list[str] | None:

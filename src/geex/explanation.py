@@ -223,8 +223,8 @@ class Explanation:
             arrays = (self.values, self.values if self.centre is None else self.centre, self.stderr)
             found = widest(row, *(array if several else array[None, ...] for array in arrays))
         width = float(stdtrit(self.freedom, 0.5 + level / 2))
-        whole = (host(self.output) - host(self.base_value)) if self.adds_up else 0 * host(self.output)
-        return summed(found, width, whole, several, self.record is not None)
+        change = host(self.output) - host(self.base_value)
+        return summed(found, width, change if self.adds_up else np.nan * change, several, self.record is not None)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes all but the record to `path`, an .npz file with no pickle in it."""

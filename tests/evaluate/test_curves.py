@@ -346,7 +346,7 @@ def test_an_explanation_brings_its_score_and_baseline_from_a_file_too(tmp_path):
     with pytest.raises(errors.InputError, match="another x than this one"):
         deletion(model, x + 1, loaded)
     own = explained(model, x, geex.Shapley(), 40, target=0, score=lambda answers: np.exp(answers))
-    with pytest.raises(errors.InputError, match="name it with score="):
+    with pytest.raises(errors.InputError, match="name it, as score="):
         deletion(model, x, geex.Explanation.load(own.save(tmp_path / "b.npz")))
 
 

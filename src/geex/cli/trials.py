@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import geex
-from geex.arrays import host
+from geex.arrays import Array, host
 from geex.call import Model
 from geex.cli.methods import baseline as baseline_of
 from geex.cli.methods import remade
@@ -16,7 +16,7 @@ from geex.digest import digest
 from geex.errors import AnswerError, InputError
 from geex.evaluate import Curve, deletion, insertion
 from geex.explanation import Explanation
-from geex.outputs import SCORES, followed
+from geex.outputs import followed
 from geex.report.words import STOPPED, duration, number, signed
 from geex.scene import channel_axis
 
@@ -67,23 +67,27 @@ def tried(name: str, explanation: Explanation, model: Model, baseline: str | Non
     """Both curves of an explanation, some fifty queries each. None for `baseline`: the one it was made with."""
     if explanation.explicand is None or explanation.features is None or isinstance(explanation.target, list):
         raise InputError(f"{name} lacks its input, or explains several outputs; wanted an explanation of one output.")
-    task = None if explanation.record is None else explanation.record.task
-    channels = channel_axis(explanation.features, tuple(explanation.explicand.shape))
+    x, channels = explanation.explicand, channel_axis(explanation.features, tuple(explanation.explicand.shape))
     settings: dict[str, Any] = {
-        "target": explanation.target,
-        "features": explanation.features,
-        "score": followed(_score(explanation, score) if task is None else task.score),
+        "score": None if score is None else followed(score),
         "replacement": _replacement(explanation, baseline, channels),
         "step": max(1, -(-int(np.prod(explanation.values.shape)) // STEPS)),
     }
-    x = explanation.explicand if task is None else task.explicand
-    of = {"input": digest(host(x)), "output": str(explanation.target), "score": str(settings["score"])}
-    of["replacement"] = baseline or str(explanation.config.get("baseline"))
+    of = {
+        "input": digest(host(x)),
+        "output": str(explanation.target),
+        "score": str(settings["score"] or followed(explanation.config.get("score"))),
+        "replacement": baseline or digest(explanation.config.get("baseline"), _plain(explanation.baseline)),
+    }
     try:
-        curves = [curve(model, x, explanation.values, **settings) for curve in (deletion, insertion)]
+        curves = [curve(model, x, explanation, **settings) for curve in (deletion, insertion)]
     except AnswerError:
         return Trial(name, explanation, None, None, of)
     return Trial(name, explanation, curves[0], curves[1], of)
+
+
+def _plain(array: Array | None) -> np.ndarray | None:
+    return None if array is None else host(array)
 
 
 def _replacement(explanation: Explanation, given: str | None, channels: int | None) -> Any:
@@ -97,14 +101,6 @@ def _replacement(explanation: Explanation, given: str | None, channels: int | No
         return remade(said)
     except InputError:
         raise InputError(f"the baseline was {said}, which cannot be made again; name one with --baseline.") from None
-
-
-def _score(explanation: Explanation, given: str | None) -> str | None:
-    """The score of a saved explanation; one that was a function has to be named again."""
-    score = explanation.config.get("score") if given is None else given
-    if score is not None and score not in SCORES:
-        raise InputError(f"the score was {score}, which cannot be made again; name one with --score.")
-    return score
 
 
 def table(trials: list[Trial]) -> str:

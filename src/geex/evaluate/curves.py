@@ -204,7 +204,9 @@ def _own(explanation: Explanation) -> Score:
         return explanation.record.task.score
     said: str | None = explanation.config.get("score")
     if said is not None and said not in (AUTO, *SCORES):
-        raise InputError(f"the explanation is of score={said}, which cannot be made again; name it with score=….")
+        raise InputError(
+            f"the explanation is of score={said}, which cannot be made again; name it, as score=… or --score."
+        )
     return said
 
 
