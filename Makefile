@@ -17,6 +17,7 @@ lint: .venv/dev
 	$(RUN) -m ruff check
 	$(RUN) -m ruff format --check
 	$(RUN) -m mypy
+	.venv/bin/lint-imports --no-logo
 
 bench: .venv/dev
 	$(RUN) -m benchmarks.overhead

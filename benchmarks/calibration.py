@@ -21,8 +21,8 @@ from benchmarks.paper.contenders import PIXELS, Model, probability
 from benchmarks.paper.grey import cases
 from benchmarks.paper.settings import FASHION, MNIST, Setting
 from benchmarks.train import load
-from geex.arrays import host
-from geex.methods import Method
+from geex._arrays.arrays import host
+from geex._protocols import Method
 
 BUDGETS = (200, 1000, 5000)
 REFERENCE = 100_000

@@ -13,8 +13,7 @@ from PIL import Image
 from skimage import data
 
 import geex
-from benchmarks import efficientnet
-from geex import whitebox
+from benchmarks import efficientnet, whitebox
 
 BUDGETS = (100, 200, 500, 1000, 5000)
 PICTURE = Path("docs/pictures/cat.png")

@@ -22,9 +22,9 @@ import numpy as np
 import geex
 from benchmarks.machine import RESULTS, record
 from benchmarks.server import Client, Server
-from geex.journal import Journal
-from geex.plan import Plan
-from geex.run.worker import Packed
+from geex._journal.journal import Journal
+from geex._plan.plan import Plan
+from geex._query.runners.worker import Packed
 
 WANTED = {"share of the server's rate": 0.9, "efficiency of two": 0.85}
 METHOD = geex.GEEX(0.5)

@@ -19,7 +19,7 @@ import torch
 import geex
 from benchmarks.machine import record
 from benchmarks.train import CNN
-from geex.methods import Method
+from geex._protocols import Method
 
 WANTED = {"paper's CNN": 1.0, "EfficientNet-Lite0": 0.15, "megabytes": 500}
 METHODS = {"Regression()": geex.Regression(), "Guided()": geex.Guided()}

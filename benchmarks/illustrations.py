@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import geex
+from geex.methods import GE, Interpolated
 
 SIGMA = 0.3
 BASELINE = -3.0
@@ -23,7 +24,7 @@ def sigmoid(t: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-t))
 
 
-def values(method: geex.GE | geex.GEEX | geex.Interpolated, queries: int) -> np.ndarray:
+def values(method: GE | geex.GEEX | Interpolated, queries: int) -> np.ndarray:
     """The one feature's value for every x of POINTS."""
     found = [
         geex.explain(
@@ -45,7 +46,7 @@ def saturation(path: Path) -> None:
     figure = Figure(figsize=(5, 3.2), layout="constrained")
     axis = figure.subplots()
     axis.plot(POINTS, sigmoid(POINTS), color=BLUE, label="f(x), the contribution of x")
-    axis.plot(POINTS, values(geex.GE(SIGMA), 2000), color=RED, label="estimated gradient (GE)")
+    axis.plot(POINTS, values(GE(SIGMA), 2000), color=RED, label="estimated gradient (GE)")
     axis.set(xlabel="x", title="Estimated gradients saturate")
     axis.legend()
     figure.savefig(path, dpi=130)
@@ -58,7 +59,7 @@ def dense_against_interpolated(path: Path, queries: int = 2002, steps: int = 5) 
     truth = sigmoid(POINTS) - sigmoid(np.array(BASELINE))
     axis.plot(POINTS, truth, color=BLUE, linewidth=3, alpha=0.5, label="actual contribution f(x) − f(−3)")
     for name, method, color in (
-        (f"interpolated, {steps} steps", geex.Interpolated(SIGMA, steps=steps), RED),
+        (f"interpolated, {steps} steps", Interpolated(SIGMA, steps=steps), RED),
         ("dense (GEEX)", geex.GEEX(SIGMA), GREEN),
     ):
         found = values(method, queries)

@@ -24,12 +24,12 @@ from benchmarks import inception
 from benchmarks.data import data_folder
 from benchmarks.machine import RESULTS, record
 from benchmarks.train import CNN
-from geex.default import PHOTOS
-from geex.driver import explain_tasks
-from geex.engine import engine
-from geex.methods import Method
-from geex.plan import Masks
-from geex.task import prepare
+from geex._explain.defaults import PHOTOS
+from geex._explain.driver import explain_tasks
+from geex._explain.prepare import prepare
+from geex._plan.plan import Masks
+from geex._protocols import Method
+from geex._query.session import engine
 
 QUERIES = 5000
 WANTED = {"masks made before": 1.15, "masks made on the way": 1.35, "gpu": 1.10, "megabytes": 300}

@@ -17,7 +17,7 @@ import geex
 from geex.demo.garments import garments, network
 from geex.demo.run import garment, photo
 from geex.plot.tint import SHOWS, Look, tinted
-from geex.scene import scene
+from geex.plot.view import scene
 
 MEANING = {"signed": "for and against", "positive": "for", "top": "strongest tenth", "sure": "grey: may be chance"}
 WINDOW = (1150, 870)

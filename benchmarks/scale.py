@@ -11,7 +11,7 @@ and the GPU's speed that of `python -m benchmarks.overhead --gpu`. Nothing here 
 import json
 
 from benchmarks.machine import RESULTS
-from geex.forecast import clock
+from geex._query.progress import clock
 
 QUERIES = 5000
 ROWS = 31  # of a task at 299 × 299 × 3

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 import geex
 from benchmarks.machine import record
-from geex.arrays import host
+from geex._arrays.arrays import host
 
 BUDGETS = (200, 1000, 5000)
 SIDE = 28

@@ -3,8 +3,8 @@
 import numpy as np
 
 import geex
-from geex.plan import Plan
-from geex.task import prepare
+from geex._explain.prepare import prepare
+from geex._plan.plan import Plan
 
 # x is asked for once, so that an even budget is all pairs
 ONCE = geex.Limits(twice=False)

@@ -11,11 +11,12 @@ from torch import Tensor
 import geex
 from benchmarks.paper.cases import Case
 from benchmarks.paper.settings import Setting
-from geex.chance import Random
-from geex.lime import LIME
-from geex.methods import Method
-from geex.rise import RISE
-from geex.whitebox.gradients import integrated_gradients, smoothgrad
+from benchmarks.whitebox.gradients import integrated_gradients, smoothgrad
+from geex._protocols import Method
+from geex.methods import GE
+from geex.methods.lime import LIME
+from geex.methods.random import Random
+from geex.methods.rise import RISE
 
 Model = Callable[[Tensor], Tensor]
 PIXELS = geex.Pixels(channels=0)
@@ -141,8 +142,8 @@ def contenders(setting: Setting) -> list[Contender]:
         Contender("ig", "IG", "IG", IntegratedGradients(setting.ig_steps)),
         Contender("rise", "RISE", "RISE", asked(RISE(setting.cells, setting.keep))),
         Contender("lime", "LIME", "LIME", asked(LIME(superpixels=setting.superpixels))),
-        Contender("ge-half", f"GE, σ {half:g}", "GE", asked(geex.GE(half, **noise))),
-        Contender("ge", f"GE, σ {stated:g}", "GE", asked(geex.GE(stated, **noise))),
+        Contender("ge-half", f"GE, σ {half:g}", "GE", asked(GE(half, **noise))),
+        Contender("ge", f"GE, σ {stated:g}", "GE", asked(GE(stated, **noise))),
         Contender("geex-half", f"GEEX, σ {half:g}", "GEEX", asked(geex.GEEX(half, **noise))),
         Contender("geex", f"GEEX, σ {stated:g}", "GEEX", asked(geex.GEEX(stated, **noise))),
         Contender("random", "Random", "Random", asked(Random())),

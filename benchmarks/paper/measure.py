@@ -15,7 +15,7 @@ from benchmarks.paper.contenders import PIXELS, BlackBox, Contender, Model, cont
 from benchmarks.paper.prefixes import Nested
 from benchmarks.paper.results import Key, Result, Results, key
 from benchmarks.paper.settings import DRAWN
-from geex.arrays import host
+from geex._arrays.arrays import host
 from geex.errors import LittleToExplain
 from geex.evaluate import deletion, noise
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from benchmarks.inception import SIZE
 from benchmarks.paper.cases import Case, Shown, predicted
 from benchmarks.paper.settings import INCEPTION, Setting
-from geex.lime import superpixels
+from geex.methods.lime import superpixels
 
 # scikit-image's pictures (CC0), and what Inception V3 sees in them: a cat, a coffee, a man with his camera on a tripod
 PICTURES = {"chelsea": 285, "coffee": 967, "camera": 872}

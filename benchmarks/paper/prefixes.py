@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import geex
-from geex.arrays import Array
-from geex.features import Features
-from geex.outputs import Score
-from geex.plan import Plan
-from geex.score import Answered, Moments, moments
+from geex._arrays.arrays import Array
+from geex._estimate.score_function import Answered, Moments, moments
+from geex._plan.plan import Plan
+from geex._problem.outputs import Score
+from geex._protocols import Features
 
 ENDS = 2  # f(x) and f(x̊), which every budget pays for
 

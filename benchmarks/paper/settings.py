@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import geex
-from geex.baseline import Baseline
+from geex._problem.baselines import Baseline
 
 # The pictures in which methods are shown side by side, as in the paper.
 DRAWN = ("ig", "geex-half", "rise")

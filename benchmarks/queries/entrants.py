@@ -5,8 +5,8 @@ from importlib.util import find_spec
 from benchmarks.paper.contenders import Contender, contenders
 from benchmarks.paper.settings import Setting
 from benchmarks.queries.peers import Default, KernelShap, Occlusion, Partition, ShapleySampling
-from geex.default import PHOTOS, SMALL_IMAGES
-from geex.outputs import AUTO
+from geex._explain.defaults import PHOTOS, SMALL_IMAGES
+from geex._problem.outputs import AUTO
 
 BUDGETS = (100, 200, 500, 1000, 2000, 5000)
 FIRST, LATER = (500, 5000), (100, 200, 1000, 2000)

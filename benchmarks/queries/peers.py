@@ -19,11 +19,11 @@ from torch import Tensor
 import geex
 from benchmarks.paper.cases import Case
 from benchmarks.paper.contenders import PIXELS, Model, probabilities
-from geex.arrays import Shape, host, like, working
-from geex.baseline import baselines
-from geex.default import defaults
-from geex.methods import Method
-from geex.outputs import Score
+from geex._arrays.arrays import Shape, host, like, working
+from geex._explain.defaults import defaults
+from geex._problem.baselines import baselines
+from geex._problem.outputs import Score
+from geex._protocols import Method
 
 # captum imports these for pictures, and nobody draws here: where they are missing, something empty will do
 DRAWING = {

@@ -16,7 +16,7 @@ from benchmarks.paper.measure import aopc, common_settings, quietly, where
 from benchmarks.paper.results import Key, Results, key
 from benchmarks.queries.peers import Counted
 from benchmarks.queries.unseen import MEASURED, Unseen
-from geex.arrays import host
+from geex._arrays.arrays import host
 from geex.evaluate import insertion
 
 

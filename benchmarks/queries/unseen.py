@@ -20,9 +20,9 @@ from torch import Tensor
 from benchmarks.paper.cases import Case, CaseSet
 from benchmarks.paper.contenders import probability
 from benchmarks.queries.peers import absence
-from geex.arrays import Stream
-from geex.outputs import log_odds
-from geex.presence import smooth_fields
+from geex._arrays.arrays import Stream
+from geex._plan.presence_masks import smooth_fields
+from geex._problem.outputs import log_odds
 
 MASKS = 240  # half of them a multiple of the number of shares
 SHARES = (0.25, 0.5, 0.75, 0.9)

@@ -1,42 +1,33 @@
 """geex explains one decision of a model that can only be queried."""
 
-from geex import errors, evaluate, models, plot, run
-from geex.baseline import blur, mean, per_channel
-from geex.chance import Random
-from geex.explain import estimate, explain, explain_batch
-from geex.explanation import Explanation
-from geex.features import Elements, Groups, Pixels
-from geex.guided import Guided
-from geex.lime import LIME
-from geex.limits import Limits
-from geex.methods import GE, GEEX, Interpolated
-from geex.presence import Presence
-from geex.regression import Regression
-from geex.rise import RISE
-from geex.search import Gaussian, Laplace, Logistic
-from geex.shapley import Shapley
-from geex.stop import Precise, Settled
-
-__version__ = "0.1.0.dev0"
+from geex import errors, evaluate, methods, models, plot, run
+from geex._explain.explain import estimate, explain, explain_batch
+from geex._explain.stop_rules import Precise, Settled
+from geex._plan.noise import Gaussian, Laplace, Logistic
+from geex._problem.baselines import blur, mean, per_channel
+from geex._problem.features import Elements, Groups, Pixels
+from geex._query.limits import Limits
+from geex._results.explanation import Explanation
+from geex._version import __version__ as __version__
+from geex.methods.gradient import GEEX
+from geex.methods.guided import Guided
+from geex.methods.presence import Presence
+from geex.methods.regression import Regression
+from geex.methods.shapley import Shapley
 
 __all__ = [
-    "GE",
     "GEEX",
-    "LIME",
-    "RISE",
     "Elements",
     "Explanation",
     "Gaussian",
     "Groups",
     "Guided",
-    "Interpolated",
     "Laplace",
     "Limits",
     "Logistic",
     "Pixels",
     "Precise",
     "Presence",
-    "Random",
     "Regression",
     "Settled",
     "Shapley",
@@ -47,6 +38,7 @@ __all__ = [
     "explain",
     "explain_batch",
     "mean",
+    "methods",
     "models",
     "per_channel",
     "plot",

@@ -35,7 +35,19 @@ from typing import Any
 
 
 class GeexError(Exception):
-    """Base of every error that geex raises on purpose."""
+    """Base of every error that geex raises on purpose.
+
+    Parameters
+    ----------
+    message
+        What is wrong, and one way to mend it.
+    code
+        A stable name of the mistake, such as "sigma-not-positive". Programs and tests compare this, not the message.
+    """
+
+    def __init__(self, message: str = "", *, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class InputError(GeexError, ValueError):
@@ -81,12 +93,12 @@ class ModelRaised(ModelError):
 class Refused(ModelRaised):
     """A service refused the request and would refuse it again. `status` is its HTTP status, where it sent one."""
 
-    def __init__(self, message: str, status: int | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str = "", status: int | None = None, *, code: str = "") -> None:
+        super().__init__(message, code=code)
         self.status = status
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.status)
+        return type(self), (str(self), self.status), {"code": self.code}
 
 
 class TooLarge(Refused, MemoryError):
@@ -96,8 +108,8 @@ class TooLarge(Refused, MemoryError):
 class AnswerError(ModelError):
     """The model answered something that cannot be used. `query` is the row that caused it, where one did."""
 
-    def __init__(self, message: str, query: Any = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str = "", query: Any = None, *, code: str = "") -> None:
+        super().__init__(message, code=code)
         self.query = query
 
 
@@ -107,12 +119,12 @@ class TransientError(ModelError):
     retry_after: how many seconds the server asked to be left alone, where it did.
     """
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str = "", retry_after: float | None = None, *, code: str = "") -> None:
+        super().__init__(message, code=code)
         self.retry_after = retry_after
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.retry_after)
+        return type(self), (str(self), self.retry_after), {"code": self.code}
 
 
 class Unreachable(TransientError):

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import geex
+from geex._results.explanation import Explanation
 from geex.cli import again, options
 from geex.cli.job import ready, recognised
 from geex.cli.methods import method as method_of
@@ -20,7 +21,6 @@ from geex.cli.told import plain, summary
 from geex.cli.trials import Trial, drawn, table, tried
 from geex.cli.writing import PICTURES, checked, is_stream, write
 from geex.errors import InputError
-from geex.explanation import Explanation
 
 app = typer.Typer(
     no_args_is_help=True,

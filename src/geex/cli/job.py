@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 
 import geex
-from geex.call import Model
+from geex._protocols import Method, Stop
+from geex._query.retrying_call import Model
+from geex._results.explanation import Explanation
 from geex.cli.methods import baseline, features
 from geex.cli.models import limits, opened
 from geex.cli.naming import chosen, labels_in
 from geex.cli.options import Access, Question, Wanted
 from geex.cli.reading import Subject, subject
 from geex.errors import GeexError
-from geex.explanation import Explanation
-from geex.methods import Method
-from geex.stop import Stop
 
 BLURRED = 31
 

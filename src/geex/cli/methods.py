@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 
 import geex
+from geex._protocols import Method, Stop
 from geex.errors import InputError
-from geex.methods import Method
-from geex.stop import Stop
 
-KNOWN = {name.lower(): getattr(geex, name) for name in geex.__all__ if is_dataclass(getattr(geex, name))}
+KNOWN = {
+    name.lower(): getattr(module, name)
+    for module in (geex, geex.methods)
+    for name in module.__all__
+    if is_dataclass(getattr(module, name))
+}
 RULES: dict[str, Any] = {"blur": geex.blur, "per_channel": geex.per_channel}
 METHODS = sorted(name for name, kind in KNOWN.items() if hasattr(kind, "search"))
 STOPS = sorted(name for name, kind in KNOWN.items() if hasattr(kind, "met"))

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from geex import models
-from geex.call import Model
+from geex._query.limits import Limits, limits_of
+from geex._query.retrying_call import Model
 from geex.cli.options import Access
 from geex.errors import InputError
-from geex.limits import Limits, limits_of
 
 WANTED = "wanted an ONNX file (model.onnx), an address (https://…) or package.module:callable"
 

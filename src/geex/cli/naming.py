@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from geex._explain.explain import estimate
+from geex._problem.outputs import labelled
+from geex._results.explanation import Explanation
 from geex.errors import FileError, InputError
-from geex.explain import estimate
-from geex.explanation import Explanation
-from geex.outputs import labelled
 
 SQLITE = b"SQLite format 3\x00"
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from geex._explain.defaults import looks_like_a_batch
 from geex.cli.methods import numbers
 from geex.cli.options import Wanted
 from geex.cli.pictures import ORDERS, Preprocessing, image, suited
 from geex.cli.tables import table
-from geex.default import looks_like_a_batch
 from geex.errors import FileError, InputError
 
 TABLES = (".csv", ".tsv", ".parquet")

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from geex.described import called, end
-from geex.explanation import Explanation
+from geex._results.explanation import Explanation
+from geex._results.summary import called, end
+from geex.plot.view import Output, Scene, output_name, scene
 from geex.report.words import STOPPED, account, duration, number, signed
-from geex.scene import Output, Scene, output_name, scene
 
 SHOWN = 5
 LISTED = 20

@@ -6,19 +6,19 @@ from typing import Any
 import numpy as np
 
 import geex
-from geex.arrays import Array, host
-from geex.call import Model
+from geex._arrays.arrays import Array, host
+from geex._problem.digest import digest
+from geex._problem.outputs import followed
+from geex._query.retrying_call import Model
+from geex._results.explanation import Explanation
+from geex._results.summary import rounding
 from geex.cli.methods import baseline as baseline_of
 from geex.cli.methods import remade
 from geex.cli.told import rows
-from geex.described import rounding
-from geex.digest import digest
 from geex.errors import AnswerError, InputError
 from geex.evaluate import Curve, deletion, insertion
-from geex.explanation import Explanation
-from geex.outputs import followed
+from geex.plot.view import channel_axis
 from geex.report.words import STOPPED, duration, number, signed
-from geex.scene import channel_axis
 
 STEPS = 50
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from geex.call import Model
+from geex._query.retrying_call import Model
+from geex._results.explanation import Explanation
 from geex.cli.told import plain
 from geex.errors import InputError
-from geex.explanation import Explanation
 
 PICTURES = (".png", ".svg", ".pdf")
 SUFFIXES = (".html", *PICTURES, ".npz", ".json")

@@ -8,7 +8,7 @@ from importlib.resources import files
 import numpy as np
 
 from geex.models import onnx
-from geex.models.onnxfile import Onnx
+from geex.models.onnx_file import Onnx
 
 MEAN, DEVIATION = 0.1307, 0.3081
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 import geex
+from geex._results.explanation import Explanation
 from geex.demo.garments import DEVIATION, MEAN, garments, network
 from geex.errors import MissingPackage
-from geex.explanation import Explanation
 
 BOOT = 9
 SIDE, CENTRE = 224, 127

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from geex.arrays import host, is_real
-from geex.checks import whole
+from geex._arrays.arrays import host, is_real
+from geex._arrays.validation import whole
 from geex.errors import InputError
 
 RESAMPLES = 10_000

@@ -17,17 +17,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from geex.arrays import Array, Stream, as_explicand, host, like, namespace, working
-from geex.ask import Asker, default_batch
-from geex.baseline import Baseline, baselines
-from geex.call import Model
-from geex.checks import whole
-from geex.engine import engine
+from geex._arrays.arrays import Array, Stream, as_explicand, host, like, namespace, working
+from geex._arrays.validation import whole
+from geex._problem.baselines import Baseline, baselines
+from geex._problem.outputs import AUTO, SCORES, Score, check_score, chosen, followed, scored
+from geex._protocols import Features
+from geex._query.ordered_answers import Asker, default_batch
+from geex._query.retrying_call import Model
+from geex._query.session import engine
+from geex._results.explanation import Explanation
 from geex.errors import AnswerError, BaselineError, BudgetError, InputError, TargetError
 from geex.evaluate.order import attributions, element_ranks, features_of
-from geex.explanation import Explanation
-from geex.features import Features
-from geex.outputs import AUTO, SCORES, Score, check_score, chosen, followed, scored
 
 Kind = Literal["deletion", "insertion"]
 

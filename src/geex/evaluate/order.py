@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_array_api_obj
 
-from geex.arrays import Shape, host, is_real, working
+from geex._arrays.arrays import Shape, host, is_real, working
+from geex._problem.features import Elements, Groups, Pixels, checked
+from geex._protocols import Features
+from geex._results.explanation import Explanation
 from geex.errors import FeaturesError, InputError
-from geex.explanation import Explanation
-from geex.features import Elements, Features, Groups, Pixels, checked
 
 
 def attributions(values: Any) -> np.ndarray:

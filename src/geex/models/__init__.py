@@ -4,12 +4,12 @@ An adapter is a description: it opens and calls nothing when it is made, can be 
 process that calls it. The library that it needs is imported then.
 """
 
-from geex.models.estimator import sklearn
-from geex.models.onnxfile import onnx
+from geex.models.http_service import http
+from geex.models.onnx_file import onnx
+from geex.models.output_adapters import label, link, top
+from geex.models.presence_inputs import row, text
 from geex.models.pytorch import torch
-from geex.models.returned import label, link, top
+from geex.models.scikit_learn import sklearn
 from geex.models.secrets import env
-from geex.models.service import http
-from geex.models.shown import row, text
 
 __all__ = ["env", "http", "label", "link", "onnx", "row", "sklearn", "text", "top", "torch"]

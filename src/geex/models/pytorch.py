@@ -9,12 +9,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from geex.arrays import Array, host
-from geex.digest import digest
+from geex._arrays.arrays import Array, host
+from geex._problem.digest import digest
+from geex._problem.model_identity import made_of
+from geex._problem.outputs import checked_labels
+from geex._query.limits import Limits
 from geex.errors import AnswerError, InputError, MissingPackage
-from geex.identity import made_of
-from geex.limits import Limits
-from geex.outputs import checked_labels
 
 if TYPE_CHECKING:
     from torch.nn import Module

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geex.checks import whole
+from geex._arrays.validation import whole
+from geex._results.explanation import Explanation
 from geex.errors import InputError
-from geex.explanation import Explanation
 from geex.plot.canvas import AGAINST, FOR, bare, empty, hexadecimal, panels_of, plain
-from geex.scene import Output, Scene, scene
+from geex.plot.view import Output, Scene, scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

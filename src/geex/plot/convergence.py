@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geex.checks import whole
+from geex._arrays.validation import whole
+from geex._explain.explain import estimate
+from geex._plan.plan import Plan
+from geex._results.explanation import Explanation
 from geex.errors import InputError
-from geex.explain import estimate
-from geex.explanation import Explanation
-from geex.plan import Plan
 from geex.plot.bars import name
 from geex.plot.canvas import bare, empty, panels_of, plain
-from geex.scene import Output, Scene, scene
+from geex.plot.view import Output, Scene, scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
+from geex._results.explanation import Explanation
 from geex.errors import InputError
-from geex.explanation import Explanation
 from geex.plot.bars import bars
 from geex.plot.convergence import convergence
 from geex.plot.overlay import outputs, overlay
 from geex.plot.tint import SHOWS, Look
-from geex.scene import scene
+from geex.plot.view import scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geex._results.explanation import Explanation
 from geex.errors import InputError
-from geex.explanation import Explanation
 from geex.plot.bars import panel as bar_panel
 from geex.plot.canvas import empty, panels_of, plain
 from geex.plot.tint import Look, colours, tinted
-from geex.scene import Output, Scene, scene
+from geex.plot.view import Output, Scene, scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from geex.arrays import largest
-from geex.checks import is_number
+from geex._arrays.arrays import largest
+from geex._arrays.validation import is_number
 from geex.errors import InputError
 from geex.plot.canvas import AGAINST, DOUBT, FOR
-from geex.scene import Output, Scene, grey
+from geex.plot.view import Output, Scene, grey
 
 SHOWS = ("signed", "positive", "top", "sure")
 FADED = 0.7

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from geex.scene import Output
+from geex.plot.view import Output
 
 FINE = 8
 LARGEST = 32767

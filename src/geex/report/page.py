@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from geex.call import Model
+from geex._query.retrying_call import Model
+from geex._results.explanation import Explanation
 from geex.errors import AnswerError, InputError
 from geex.evaluate import Curve, deletion
-from geex.explanation import Explanation
+from geex.plot.view import Scene, scene
 from geex.report import words
 from geex.report.sections import Markup, data, drawn, ninths, outputs, stage, texts
-from geex.scene import Scene, scene
 
 OUTPUTS = 5
 STEPS = 50

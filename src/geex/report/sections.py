@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from geex._results.explanation import Explanation
 from geex.evaluate import Curve
-from geex.explanation import Explanation
 from geex.plot.tint import Look, tinted
+from geex.plot.view import Output, Scene
 from geex.report import words
 from geex.report.chart import chart
 from geex.report.pack import data_url, deflated, packed, plain
-from geex.scene import Output, Scene
 
 SMALL = 160  # below this many pixels across, pixels are drawn as squares
 ROWS = 30  # of a list of features

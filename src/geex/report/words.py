@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from geex.described import chance, quantity, rounding
+import geex
+from geex._results.explanation import Explanation
+from geex._results.summary import chance, quantity, rounding
 from geex.evaluate import Curve
-from geex.explanation import Explanation
-from geex.scene import Output, Scene
+from geex.plot.view import Output, Scene
 
 STOPPED = "stopped before it was through"
 SURE = 0.95  # the level from which on what is left over is no chance: some two standard errors
@@ -162,7 +163,7 @@ def call(explanation: Explanation) -> str:
     """The Python that makes the same explanation of the same model and input."""
     config = explanation.config
     if "budget" not in config:
-        return f"# {config.get('method')}, with gradients: see geex.whitebox"
+        return f"# {config.get('method')}, with gradients: see benchmarks.whitebox"
     features, baseline = code(_features(config)), config.get("baseline", "<an array>")
     settings = {
         "baseline": f"baseline,  # {baseline[1:-1]}" if baseline.startswith("<") else f"{baseline},",
@@ -186,4 +187,10 @@ def _features(config: dict[str, Any]) -> str:
 
 def code(said: str) -> str:
     """Settings as Python: names of classes with their module, and groups by the name of their map."""
-    return re.sub(r"\b([A-Z]\w*)\(", r"geex.\1(", re.sub(r"Groups\(<[^>]*>\)", "Groups(map)", str(said)))
+    named = re.sub(r"Groups\(<[^>]*>\)", "Groups(map)", str(said))
+    return re.sub(r"\b([A-Z]\w*)\(", lambda found: f"{_public(found[1])}(", named)
+
+
+def _public(name: str) -> str:
+    """The public name of a class of geex."""
+    return f"geex.{name}" if name in geex.__all__ else f"geex.methods.{name}"

@@ -1,0 +1,135 @@
+"""The score estimator: values are means of answers times weights.
+
+    ξ = 1/n Σ_i d_i w_i,   d_i = (f(z_i) − f(z̃_i))/2 for a mirrored pair,  f(z_i) for a single query
+
+Independent units are the draws, or the blocks of orthogonal draws. Two units that follow each other stand in
+neighbouring strata of α, so that half the squared difference of their terms estimates a unit's own variance:
+
+    Var[Σ_i t_i] ≈ Σ_couples (t_{2c} − t_{2c+1})²
+
+Values are summed in float64, chunk by chunk, so they do not depend on the batch.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import sqrt
+
+from geex._arrays.arrays import Array, namespace
+from geex._plan.plan import Chunk
+from geex._problem.outputs import Score, scored
+
+Answered = Iterable[tuple[Chunk, Array]]
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Sums over draws for k outputs and p features: mergeable with +.
+
+    total (k, p) Σ t;  spread (k, p) Σ_couples (t − t')²;  sum_spread (k,) the same for t summed over features;
+    draws, how many of them are in couples, and the number of couples of units.
+    """
+
+    total: Array
+    spread: Array
+    sum_spread: Array
+    draws: int
+    coupled: int
+    couples: int
+
+    def __add__(self, other: "Moments") -> "Moments":
+        return Moments(
+            self.total + other.total,
+            self.spread + other.spread,
+            self.sum_spread + other.sum_spread,
+            self.draws + other.draws,
+            self.coupled + other.coupled,
+            self.couples + other.couples,
+        )
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of the standard errors: every couple gives one."""
+        return float(self.couples)
+
+    @property
+    def values(self) -> Array:
+        """ξ (k, p)."""
+        return self.total / self.draws
+
+    @property
+    def stderr(self) -> Array:
+        """Standard error of every value (k, p); NaN where there is no couple of units."""
+        return self._deviation(self.spread)
+
+    @property
+    def sum_stderr(self) -> Array:
+        """Standard error of Σ_k ξ_k (k,)."""
+        return self._deviation(self.sum_spread)
+
+    def _deviation(self, spread: Array) -> Array:
+        if not self.coupled:
+            return spread * float("nan")
+        return namespace(spread).sqrt(spread) / sqrt(self.draws * self.coupled)
+
+
+def moments(chunk: Chunk, answers: Array, targets: list[int], score: Score, regions: Array | None = None) -> Moments:
+    """The sums of one chunk, from its answers (rows, k); of `regions` (r, p) of features where they are given."""
+    search = chunk.plan.search
+    xp = namespace(answers)
+    outputs = xp.reshape(scored(answers, score), (chunk.count, search.rows, -1))
+    weights = chunk.weights() if regions is None else chunk.weights() @ regions.T
+    sums = xp.astype(xp.sum(weights, axis=1), xp.float64)
+    rows = [_output(contrast(outputs[:, :, target]), weights, sums, search.block) for target in targets]
+    units = chunk.count // search.block
+    return Moments(
+        xp.stack([total for total, _, _ in rows]),
+        xp.stack([spread for _, spread, _ in rows]),
+        xp.stack([sum_spread for _, _, sum_spread in rows]),
+        chunk.count,
+        units // 2 * 2 * search.block,
+        units // 2,
+    )
+
+
+def contrast(outputs: Array) -> Array:
+    """d (u,) of one output (u, rows)."""
+    return (outputs[:, 0] - outputs[:, 1]) / 2 if outputs.shape[1] == 2 else outputs[:, 0]
+
+
+def _output(d: Array, weights: Array, sums: Array, block: int) -> tuple[Array, Array, Array]:
+    """Σ t (p,), Σ_couples (t − t')² (p,) and () for one output.
+
+    Terms are scaled to about 1 on the way: the squares of tiny ones would vanish in float32.
+    """
+    xp = namespace(weights)
+    scale = _largest(d) * _largest(sums)
+    terms = xp.astype(d / scale, weights.dtype, copy=False)[:, None] * weights
+    total = scale * xp.sum(terms, axis=0, dtype=xp.float64)
+    spread = scale**2 * xp.astype(xp.sum(_couples(terms, block) ** 2, axis=0), xp.float64)
+    return total, spread, xp.sum(_couples((d * sums)[:, None], block) ** 2)
+
+
+def _largest(numbers: Array) -> Array:
+    """The largest size among numbers, 1 where all are 0."""
+    xp = namespace(numbers)
+    size = xp.max(xp.abs(numbers))
+    return xp.where(size == 0, xp.ones_like(size), size)
+
+
+def _couples(terms: Array, block: int) -> Array:
+    """Differences of units that follow each other: (couples, p)."""
+    if block > 1:
+        xp = namespace(terms)
+        whole = terms.shape[0] // block * block
+        terms = xp.sum(xp.reshape(terms[:whole, :], (-1, block, terms.shape[1])), axis=1)
+    even = terms.shape[0] // 2 * 2
+    return terms[0:even:2, :] - terms[1:even:2, :]
+
+
+def estimate(answered: Answered, targets: list[int], score: Score, regions: Array | None = None) -> Moments:
+    """The sums of a whole run, in the order of its chunks."""
+    parts = (moments(chunk, answers, targets, score, regions) for chunk, answers in answered)
+    result = next(parts)
+    for part in parts:
+        result = result + part
+    return result

@@ -1,0 +1,200 @@
+"""A game as a Gaussian process over subsets: what was asked tells of interactions too, and of subsets not asked.
+
+    f = Σ_T c_T Π_{k∈T} e_k,    c_T ~ N(0, s² Π_{k∈T} θ_k),    e_k = 1 where player k shows and −1 where not
+
+A draw's difference, of a subset less its mirror, holds the odd T alone, and so do Shapley values:
+
+    d   = 2 Σ_{T odd} c_T Π_{k∈T} e_k  Cov(d, d') = 4 s² K(e, e'),   K = h sinh(Σ_k η_k e_k e'_k)
+    ξ_k = 2 Σ_{T∋k odd} c_T / |T|      Cov(ξ_k, d) = 4 s² θ_k e_k ∫ ½ Π_{j≠k}(1 + tθ_j e_j) + ½ Π_{j≠k}(1 − tθ_j e_j) dt
+
+over t from 0 to 1, with η = artanh θ and h = Π √(1 − θ²). With small θ this is the regression of d on e. The whole
+against nothing is a draw too, whose difference f(x) − f(x̊) is known: so the values add up. With all subsets they are
+the Shapley values, whatever θ.
+
+θ is chosen by the marginal likelihood: first alike for all players, then larger for those that do more.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.polynomial.legendre import leggauss
+from scipy.linalg import cho_factor, cho_solve, lapack
+
+from geex._arrays.blas import one_thread
+from geex._estimate.linear.marginal_likelihood import evidence
+from geex._estimate.linear.prior_selection import evenly
+
+TOTALS = np.array([1e-6, *np.logspace(-2, 1.2, 9)])  # of θ over players; with the first there are no interactions
+LARGEST = 0.95
+NEARBY = 2  # totals that are tried again beside the best, in later rounds
+ROUNDS = 2
+SHAPES = ((1.0, 0.05), (2.0, 0.01))  # how θ goes with values: a power, and what all have; the second for MANY draws
+MANY = 4
+CHOICE, ALONE = 256, 1024
+LEAST, MORE = 1e-13, 100.0
+NONE = 1e-6
+
+
+def _logarithmic(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes t and shares of ∫ g(t) (−log t) dt from 0 to 1, by t = u²; exact for g = 1, the single players."""
+    nodes, shares = (0.5 * part for part in (leggauss(count)[0] + 1, leggauss(count)[1]))
+    shares = shares * nodes * -np.log(nodes)
+    return nodes**2, shares / shares.sum()
+
+
+NODES, SHARES = (0.5 * part for part in (leggauss(12)[0] + 1, leggauss(12)[1]))
+FINE, FINE_SHARES = _logarithmic(40)
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """θ (q,) and the noise λ beside K, with the evidence for them."""
+
+    theta: np.ndarray
+    noise: float
+    evidence: float
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """The process given contrasts e (n, q) of draws, their differences d (n,), and the whole f(x) − f(x̊)."""
+
+    contrasts: np.ndarray
+    differences: np.ndarray
+    whole: float
+    belief: Belief
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """ξ̂ (q,), which add up to the whole but for rounding, which is shared out."""
+        values = beside(self._rows, self.belief.theta) @ self._weighed
+        return np.asarray(values + (self.whole - values.sum()) / len(values))
+
+    @property
+    def slopes(self) -> np.ndarray:
+        """∂ξ̂/∂d (n, q)."""
+        return self._slopes[:, :-1].T
+
+    @cached_property
+    def residuals(self) -> np.ndarray:
+        """d less what is expected of it from all other draws (n,)."""
+        inverse, _ = lapack.dpotri(self._factor[0], lower=1)
+        return np.asarray(self._weighed / np.diagonal(inverse))[:-1]
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Cov ξ given the draws (q, q)."""
+        rows, theta, answers = self._rows, self.belief.theta, self._answers
+        scale = float(answers @ self._weighed) / len(answers)
+        return np.asarray(scale * (among(theta) - self._slopes @ beside(rows, theta).T))
+
+    def expected(self, contrasts: np.ndarray) -> np.ndarray:
+        """What is expected of other draws' differences (m,), given their contrasts (m, q)."""
+        return np.asarray(kernel(contrasts, self._rows, self.belief.theta) @ self._weighed)
+
+    @property
+    def _rows(self) -> np.ndarray:
+        return np.vstack([self.contrasts, np.ones(self.contrasts.shape[1])])
+
+    @property
+    def _answers(self) -> np.ndarray:
+        return np.append(self.differences, self.whole)
+
+    @cached_property
+    def _factor(self) -> tuple[np.ndarray, bool]:
+        """L Lᵀ = K + λ, the whole being known; with more noise where that is not positive as it was rounded."""
+        rows = self._rows
+        system = kernel(rows, rows, self.belief.theta)
+        size = float(np.mean(np.diagonal(system)))
+        noise = np.full(len(rows), max(self.belief.noise, LEAST * size))
+        noise[-1] = LEAST * size
+        while True:
+            try:
+                lower, _ = cho_factor(system + np.diag(noise), lower=True)
+                return lower, True
+            except np.linalg.LinAlgError:
+                noise = noise * MORE
+
+    @cached_property
+    def _weighed(self) -> np.ndarray:
+        """(K + λ)⁻¹ d (n + 1,)."""
+        return np.asarray(cho_solve(self._factor, self._answers))
+
+    @cached_property
+    def _slopes(self) -> np.ndarray:
+        return np.asarray(cho_solve(self._factor, beside(self._rows, self.belief.theta).T)).T
+
+
+def kernel(rows: np.ndarray, others: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """K (n, m) of contrasts (n, q) and (m, q)."""
+    return np.asarray(np.exp(0.5 * np.log1p(-(theta**2)).sum()) * np.sinh((rows * np.arctanh(theta)) @ others.T))
+
+
+def beside(rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Cov(ξ_k, d) / 4s² (q, n) of contrasts (n, q)."""
+    total = np.zeros(rows.shape)
+    for node, share in zip(NODES, SHARES, strict=True):
+        for sign in (1, -1):
+            own = np.log1p(sign * node * theta * rows)
+            total += 0.5 * share * np.exp(own.sum(axis=1, keepdims=True) - own)
+    return np.asarray((total * theta * rows).T)
+
+
+def among(theta: np.ndarray) -> np.ndarray:
+    """Cov(ξ_j, ξ_k) / 4s² (q, q) before anything is asked: Σ_{T∋j,k odd} Π θ / |T|², by ∫ tⁿ⁻¹ (−log t) dt = 1/n²."""
+    found = np.zeros((len(theta), len(theta)))
+    for node, share in zip(FINE, FINE_SHARES, strict=True):
+        for sign in (1, -1):
+            own = np.log1p(sign * node * theta)
+            rest = np.exp(0.5 * own.sum() - own)
+            found += 0.5 * share * sign * node * np.outer(rest, rest)
+            np.fill_diagonal(
+                found, np.diagonal(found) + 0.5 * share * (np.exp(own.sum() - own) - sign * node * rest**2)
+            )
+    one = np.diagonal(found) * theta
+    found *= np.outer(theta, theta)
+    np.fill_diagonal(found, one)
+    return found
+
+
+@one_thread()
+def believed(contrasts: np.ndarray, differences: np.ndarray, whole: np.ndarray) -> list[Belief]:
+    """The belief for every output of d (n, k) and f(x) − f(x̊) (k,), by CHOICE draws from all of the run, or by twice
+    as many as there are players: fewer cannot tell little noise from none."""
+    which = evenly(contrasts, max(CHOICE, min(ALONE, 2 * contrasts.shape[1])))
+    some, answers = contrasts[which], np.vstack([differences[which], whole])
+    rows = np.vstack([some, np.ones(some.shape[1])])
+    alike = _best(rows, answers, np.ones(some.shape[1]), TOTALS)
+    return [_sharper(rows, answers[:, [output]], belief) for output, belief in enumerate(alike)]
+
+
+def _sharper(rows: np.ndarray, answers: np.ndarray, belief: Belief) -> Belief:
+    """The belief after rounds in which θ goes with the root of what a player's value was found to be."""
+    for _ in range(ROUNDS):
+        values = np.abs(Game(rows[:-1], answers[:-1, 0], float(answers[-1, 0]), belief).values)
+        size = float(np.sqrt(np.mean(values**2)))
+        if not 0 < size < np.inf:
+            return belief
+        place = int(np.argmin(np.abs(np.log(TOTALS / belief.theta.sum()))))
+        totals = TOTALS[max(0, place - NEARBY) : place + NEARBY + 1]
+        shapes = [(values / size) ** power + floor for power, floor in SHAPES[: 1 + (len(rows) > MANY * len(values))]]
+        found = max((_best(rows, answers, shape, totals)[0] for shape in shapes), key=lambda one: one.evidence)
+        if found.evidence <= belief.evidence:
+            return belief
+        belief = found
+    return belief
+
+
+def _best(rows: np.ndarray, answers: np.ndarray, shape: np.ndarray, totals: np.ndarray) -> list[Belief]:
+    """For every output of answers (n, k) the total of θ, shared out like `shape`, and the noise with most evidence."""
+    found: list[Belief | None] = [None] * answers.shape[1]
+    for total in totals:
+        theta = np.minimum(total * shape / shape.sum(), LARGEST)
+        likelihood, noises = evidence(kernel(rows, rows, theta), answers)
+        for output, best in enumerate(found):
+            place = int(likelihood[:, output].argmax())
+            if best is None or likelihood[place, output] > best.evidence:
+                noise = float(noises[place]) * (NONE if place == len(noises) - 1 else 1)  # the least there is, or less
+                found[output] = Belief(theta, noise, float(likelihood[place, output]))
+    return [belief for belief in found if belief is not None]

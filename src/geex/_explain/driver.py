@@ -1,0 +1,147 @@
+"""The driver: a task's plans are made, asked about chunk by chunk, and estimated as the answers come."""
+
+import time
+from dataclasses import replace
+from math import prod
+
+from geex._arrays.arrays import namespace
+from geex._explain.rounds import Asked, ask_at_once, ask_in_legs, in_legs
+from geex._explain.warnings import little_to_explain, stopped_early, uneven_scales, unsteady_model
+from geex._journal.stored_task import Known
+from geex._plan.plan import Ends, Masks, Plan, seed_of
+from geex._problem.outputs import check_count, chosen, scored, settled
+from geex._problem.task import Task
+from geex._query.ordered_answers import default_batch
+from geex._query.session import Engine, Session
+from geex._results.explanation import Explanation
+from geex._results.record import Record, explained
+from geex.errors import BudgetError, JournalError
+
+BASELINE = 2  # a baseline's place in the seed's streams
+
+
+def explain_tasks(asking: Engine, tasks: list[Task], masks: Masks) -> list[Explanation]:
+    """Explains tasks one after the other, with one set of masks and one progress bar."""
+    if asking.model is not None:
+        tasks = [replace(task, twice=asking.limits.twice) for task in tasks]
+    planned = [_planned(task, masks) for task in tasks]
+    total = sum(1 + len(plans) + task.twice + sum(plan.search.rows * n for plan, n in plans) for task, plans in planned)
+    explanations: list[Explanation] = []
+    batch = min(default_batch(task.explicand) if task.batch is None else task.batch for task in tasks)
+    with asking.opened(batch, total, tasks[0].progress) as session:
+        session.forecast(total, [plan for _, plans in planned for plan, _ in plans])
+        for task, plans in planned:
+            explanation = explain_task(session, task, plans)
+            if explanation is None and not explanations:
+                raise _nothing(session)
+            explanations += [] if explanation is None else [_named(explanation, asking.known)]
+            if session.stopped:
+                break
+    if session.stopped:
+        path = None if session.journal is None else session.journal.path
+        stopped_early(path, sum(explanation.queries for explanation in explanations), total)
+    return explanations
+
+
+def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) -> Explanation | None:
+    """None where the run was stopped before there was anything to explain."""
+    start = time.perf_counter()
+    xp = namespace(task.explicand)
+    asker = session.asker(task)
+    points = Ends(xp.astype(xp.stack([task.explicand, *task.baselines, task.explicand]), task.dtype))
+    count = 1 + len(task.baselines)
+    ends = asker.ends(points, 0, count)
+    session.timed(time.perf_counter() - start, task.queries - count)
+    again = asker.ends(points, count, count + 1) if task.twice and ends is not None else None
+    if ends is None:
+        return None
+    task = replace(task, score=settled(task.score, ends))
+    output = scored(ends, task.score)
+    check_count(task.labels, int(output.shape[1]))
+    targets, several = chosen(task.target, output[0, :])
+    if getattr(task.method, "compares", True):
+        little_to_explain(output, targets)
+    asked: list[Asked] = []
+    for part, (plan, draws) in enumerate(plans):
+        if draws and in_legs(task):
+            found = ask_in_legs(asker, task, plan, draws, ends, part, targets, again)
+        else:
+            found = ask_at_once(asker, task, plan, draws, ends, part, targets)
+        if found is None:
+            break
+        asked.append(found)
+    if not asked:
+        return None
+    ends = ends[: 1 + len(asked), :]
+    task = replace(task, baselines=task.baselines[: len(asked)])
+    used = count + (again is not None) + sum(int(found.answers.shape[0]) for found in asked)
+    record = Record(
+        task,
+        [found.plan.bare() for found in asked],
+        ends,
+        [found.answers for found in asked],
+        used if asker.short else asker.asked,
+        again,
+        asker.short,
+        " and ".join(dict.fromkeys(found.ended for found in asked if found.ended)),
+    )
+    explanation = explained(record, [found.estimate for found in asked], targets, several)
+    unsteady_model(explanation)
+    return replace(explanation, seconds=time.perf_counter() - start)
+
+
+def _named(explanation: Explanation, model: Known) -> Explanation:
+    """With the names that the model has for its outputs and features, where there are as many, and for absence."""
+    record = explanation.record
+    assert record is not None
+    labels, names = model.labels if record.task.labels is None else record.task.labels, model.names
+    outputs = int(scored(record.ends[:1, :], record.task.score).shape[1])
+    features = prod(record.task.features.shape(tuple(record.task.explicand.shape)))
+    if model.absence is not None and record.task.baseline == "0.0":
+        explanation = replace(explanation, config=explanation.config | {"against": model.absence})
+    return explanation.named(
+        labels if labels is not None and len(labels) == outputs else None,
+        names if names is not None and len(names) == features else None,
+    )
+
+
+def _planned(task: Task, masks: Masks) -> tuple[Task, list[tuple[Plan, int]]]:
+    """The task and its plans. A budget that is just enough, for anything or for asking everything, without the second
+    question about x goes without it."""
+    for baseline in task.baselines:
+        uneven_scales(task, baseline)
+    once = replace(task, twice=False)
+    try:
+        found = plans_of(task, masks)
+    except BudgetError:
+        return once, plans_of(once, masks)
+    spared = plans_of(once, masks)
+    everything = [[draws == getattr(plan.search, "count", None) for plan, draws in plans] for plans in (found, spared)]
+    return (task, found) if everything[0] == everything[1] else (once, spared)
+
+
+def plans_of(task: Task, masks: Masks) -> list[tuple[Plan, int]]:
+    """A plan for every baseline and how many draws of it are asked; every baseline has a seed of its own."""
+    count = len(task.baselines)
+    rows = (task.queries - 1 - count - task.twice) // count
+    plans = []
+    for part, baseline in enumerate(task.baselines):
+        search = task.method.search(task.explicand, baseline, task.features, max(rows, 0))
+        if rows < search.least:
+            raise BudgetError(
+                f"queries is {task.queries} and this method needs at least {1 + count + count * search.least}: one for "
+                f"f(x), {count} for f(x̊) and {search.least} for every baseline. Hundreds are usual."
+            )
+        seed = task.seed if part == 0 else seed_of(task.seed, BASELINE, part)
+        plan = Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, masks)
+        plans.append((plan, search.afford(rows)))
+    return plans
+
+
+def _nothing(session: Session) -> BaseException:
+    if session.stopped or session.journal is None:
+        return KeyboardInterrupt()
+    return JournalError(
+        f"{session.journal.path} does not hold enough answers to what this method asks; let geex.explain(…, "
+        f"journal={str(session.journal.path)!r}) ask them."
+    )

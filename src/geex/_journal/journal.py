@@ -1,0 +1,205 @@
+"""Answers on disk, so that none is paid for twice: by whom is asked, the fingerprint of what is asked, and row.
+
+An SQLite file. An answer is committed before it is used; what a process is about to ask it claims first, so that
+several of them can work on one journal. A claim is void when its process is gone: at once on the same machine,
+after LEASE seconds without a heartbeat on another.
+"""
+
+import sqlite3
+import threading
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geex._journal.database import Database
+from geex._journal.process_owner import Owner
+from geex.errors import JournalError
+
+MINE, THEIRS, STORED = "mine", "theirs", "stored"  # the states of rows that are claimed
+LEASE = 60.0
+
+Span = tuple[int, int]
+
+
+class Journal:
+    """The journal at `path`. Opened to write, it is made where there is none; opened to read, it changes nothing.
+
+    identity: of the model whose answers it reads and keeps.
+    """
+
+    def __init__(self, path: Any, write: bool = True, identity: str = "") -> None:
+        self.path = Path(path)
+        self.write = write
+        self.identity = identity
+        self.database = Database(self.path, write)
+        self.owner = Owner.this()
+        self._sources: dict[str, int] = {}
+        self._closed = threading.Event()
+        if write:
+            with self.database.commits() as database:
+                database.execute("INSERT INTO owners VALUES (?, ?, ?, ?, ?)", (*self.owner.facts, time.time()))
+            threading.Thread(target=self._beat, daemon=True).start()
+
+    def __enter__(self) -> "Journal":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives back what was claimed and not asked."""
+        self._closed.set()
+        self.owner.gone()
+        with self.database.lock:
+            if self.write:
+                try:
+                    with self.database.commits() as database:
+                        self._forget(database, [self.owner.id])
+                except JournalError:
+                    pass  # a claim that cannot be given back is void, its owner being gone
+            self.database.close()
+
+    # runs
+
+    def remember(self, key: str, settings: str, arrays: bytes) -> None:
+        """Keeps what a run was given; the latest of one key stays, after all others."""
+        with self.database.commits() as database:
+            last = database.execute("SELECT coalesce(max(id), 0) FROM runs").fetchone()[0]
+            database.execute("DELETE FROM runs WHERE key = ?", (key,))
+            database.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (last + 1, key, settings, arrays))
+
+    def runs(self) -> list[tuple[str, bytes]]:
+        """Settings and arrays of every run, in the order in which they were last asked."""
+        with self.database.reasons():
+            return list(self.database.connection.execute("SELECT settings, arrays FROM runs ORDER BY id"))
+
+    # answers
+
+    def stored(self, fingerprint: str) -> list[Span]:
+        """The rows that are in, as sorted spans that do not overlap."""
+        with self.database.reasons():
+            return self._stored(self.database.connection, self._source(fingerprint), 0, 2**62)
+
+    def read(self, fingerprint: str, start: int, stop: int) -> np.ndarray:
+        """Answers (stop − start, k) to rows that are in."""
+        with self.database.reasons():
+            found = self.database.connection.execute(
+                "SELECT start, stop, width, checksum, data FROM answers WHERE source = ? AND start < ? AND stop > ? "
+                "ORDER BY start",
+                (self._source(fingerprint), stop, start),
+            ).fetchall()
+        parts = []
+        for first, last, width, checksum, data in found:
+            if zlib.crc32(data) != checksum or len(data) != 8 * width * (last - first):
+                raise JournalError(f"{self.path}: the answers to rows {first} … {last - 1} are damaged.")
+            rows = np.frombuffer(data, "<f8").reshape(-1, width)
+            parts.append(rows[max(start - first, 0) : stop - first])
+        if len({part.shape[1] for part in parts}) > 1 or sum(len(part) for part in parts) != stop - start:
+            raise JournalError(f"{self.path} does not hold rows {start} … {stop - 1}, all of one width, as it should.")
+        return np.concatenate(parts)
+
+    def store(self, fingerprint: str, start: int, answers: np.ndarray) -> None:
+        """Commits the answers to rows `start` …; rows that another process brought in meanwhile stay as they are."""
+        source = self._source(fingerprint)
+        stop = start + len(answers)
+        with self.database.commits() as database:
+            for first, last in without((start, stop), self._stored(database, source, start, stop)):
+                rows = np.ascontiguousarray(answers[first - start : last - start], "<f8")
+                data = rows.tobytes()
+                database.execute(
+                    "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)",
+                    (source, first, last, rows.shape[1], zlib.crc32(data), data),
+                )
+            self._unclaim(database, source, start, stop)
+
+    def claim(self, fingerprint: str, start: int, stop: int) -> list[tuple[int, int, str]]:
+        """Claims what of the rows is neither in nor claimed: spans in order, each MINE, THEIRS or STORED."""
+        source = self._source(fingerprint)
+        with self.database.commits() as database:
+            stored = self._stored(database, source, start, stop)
+            theirs = self._claimed(database, source, start, stop)
+            free = without((start, stop), sorted(stored + theirs))
+            for first, last in free:
+                database.execute("INSERT INTO claims VALUES (?, ?, ?, ?)", (source, first, last, self.owner.id))
+        claimed = [part for span in theirs for part in without(span, stored)]
+        told = [(STORED, stored), (THEIRS, claimed), (MINE, free)]
+        return sorted((max(a, start), min(b, stop), state) for state, spans in told for a, b in spans)
+
+    def release(self, fingerprint: str, start: int, stop: int) -> None:
+        """Gives back rows that were claimed and will not be asked."""
+        with self.database.commits() as database:
+            self._unclaim(database, self._source(fingerprint), start, stop)
+
+    # inside
+
+    def _unclaim(self, database: sqlite3.Connection, source: int, start: int, stop: int) -> None:
+        mine = database.execute(
+            "SELECT rowid, start, stop FROM claims WHERE source = ? AND owner = ? AND start < ? AND stop > ?",
+            (source, self.owner.id, stop, start),
+        ).fetchall()
+        for place, first, last in mine:
+            database.execute("DELETE FROM claims WHERE rowid = ?", (place,))
+            for a, b in without((first, last), [(start, stop)]):
+                database.execute("INSERT INTO claims VALUES (?, ?, ?, ?)", (source, a, b, self.owner.id))
+
+    def _stored(self, database: sqlite3.Connection, source: int, start: int, stop: int) -> list[Span]:
+        return database.execute(
+            "SELECT start, stop FROM answers WHERE source = ? AND start < ? AND stop > ? ORDER BY start",
+            (source, stop, start),
+        ).fetchall()
+
+    def _claimed(self, database: sqlite3.Connection, source: int, start: int, stop: int) -> list[Span]:
+        """What living processes have claimed; the claims of dead ones are dropped."""
+        owners = database.execute("SELECT id, host, pid, born, beat FROM owners WHERE id != ?", (self.owner.id,))
+        gone = [
+            owner
+            for owner, host, pid, born, beat in owners.fetchall()
+            if time.time() - beat > LEASE or not self.owner.sees_alive(owner, host, pid, born)
+        ]
+        self._forget(database, gone)
+        return database.execute(
+            "SELECT start, stop FROM claims WHERE source = ? AND owner != ? AND start < ? AND stop > ? ORDER BY start",
+            (source, self.owner.id, stop, start),
+        ).fetchall()
+
+    def _forget(self, database: sqlite3.Connection, owners: list[str]) -> None:
+        for owner in owners:
+            database.execute("DELETE FROM claims WHERE owner = ?", (owner,))
+            database.execute("DELETE FROM owners WHERE id = ?", (owner,))
+
+    def _source(self, fingerprint: str) -> int:
+        fingerprint = f"{fingerprint} of {self.identity}" if self.identity else fingerprint
+        if fingerprint not in self._sources:
+            if self.write:
+                with self.database.commits() as database:
+                    database.execute("INSERT OR IGNORE INTO sources (fingerprint) VALUES (?)", (fingerprint,))
+            with self.database.reasons():
+                found = self.database.connection.execute("SELECT id FROM sources WHERE fingerprint = ?", (fingerprint,))
+                row = found.fetchone()
+            if row is None:
+                return -1
+            self._sources[fingerprint] = int(row[0])
+        return self._sources[fingerprint]
+
+    def _beat(self) -> None:
+        while not self._closed.wait(LEASE / 4):
+            try:
+                with self.database.commits() as database:
+                    database.execute("UPDATE owners SET beat = ? WHERE id = ?", (time.time(), self.owner.id))
+            except JournalError:
+                pass  # the next answer that is stored meets the same trouble, and says so
+
+
+def without(span: Span, taken: list[Span]) -> list[Span]:
+    """What of a span is in none of the sorted spans `taken`."""
+    free, start = [], span[0]
+    for first, last in taken:
+        if first > start:
+            free.append((start, min(first, span[1])))
+        start = max(start, last)
+    if start < span[1]:
+        free.append((start, span[1]))
+    return free

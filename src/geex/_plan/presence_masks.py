@@ -1,0 +1,157 @@
+"""Presence masks: features are shown or hidden.
+
+    z = x̊ + m ∘ (x − x̊),   m_k ~ Bernoulli(α),   w = (m − α)/(α(1 − α))
+
+With α ~ U[0,1] the plain weight has infinite variance. α is drawn as sin²(πu/2) instead, u ~ U[0,1]: the weight is
+w = π (m − α)/√(α(1 − α)), and E[w²] = π². The mirror of (m, α) is (1 − m, 1 − α), and its weight is −w.
+
+Masks are independent over features, or the sign of a smooth Gaussian field, which shows and hides regions.
+"""
+
+from dataclasses import dataclass, replace
+from math import pi, prod
+
+import numpy as np
+from scipy.special import ndtri
+
+from geex._arrays.arrays import SIDE, Array, Shape, Stream, like, namespace
+from geex._arrays.blas import one_thread
+from geex._plan.path import Dense
+from geex._plan.search import Draws
+from geex._problem.features import Pixels
+from geex._protocols import Features, Search
+
+ROUND = Dense()
+
+
+NEAREST = 2.0**-20  # float32 tells 1 − α from 1 down to here
+
+
+@dataclass(frozen=True)
+class PresenceMasks(Search):
+    """The search of `Presence`. A draw's noise is its mask over features (u, p), 1 where a feature shows.
+
+    by_size: masks of exactly s features, s drawn ∝ 1/(s(p − s)): those of which regression makes Shapley values.
+    within: the features that masks speak of, packed bits; the others show in both queries. None: all.
+    """
+
+    features: Features
+    alpha: float | None
+    widths: tuple[float, ...] = ()
+    axes: tuple[int, ...] = ()
+    by_size: bool = False
+    within: bytes | None = None
+    rows: int = 2
+    block: int = 1
+    least: int = 4
+
+    def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
+        xp = namespace(explicand)
+        alpha = np.full(count, self.alpha)
+        if self.alpha is None:
+            alpha = np.sin(pi / 2 * ROUND.alpha(seed, chunk * count, count)) ** 2
+            alpha = np.clip(alpha, NEAREST, 1 - NEAREST)
+        stream = Stream(seed, (4, chunk), explicand)
+        shape = self.features.shape(tuple(explicand.shape))
+        if self.by_size:
+            return _by_size(stream, count, prod(shape))
+        if self.widths:
+            fields = smooth_fields(stream, shape, self.axes, _turns(self.widths, chunk * count, count))
+            masks = xp.reshape(fields, (count, -1)) < like(ndtri(alpha), explicand)[:, None]
+        else:
+            masks = stream.uniform((count, prod(shape))) < like(alpha, explicand)[:, None]
+        return Draws(like(alpha, explicand), xp.astype(masks, explicand.dtype))
+
+    @property
+    def drawn(self) -> object:
+        return replace(self, within=None)
+
+    def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
+        xp = namespace(explicand)
+        absent = baseline
+        if self.within is not None:
+            inside = self.on_elements(self.region(explicand)[None, :], explicand)[0, ...] > 0
+            absent = xp.where(inside, baseline, explicand)
+        shown = self.on_elements(draws.noise, explicand)[:, None, ...] > 0
+        return xp.where(shown, xp.stack([explicand, absent]), xp.stack([absent, explicand]))
+
+    def weights(self, draws: Draws, explicand: Array, baseline: Array, features: Features) -> Array:
+        alpha = draws.alpha[:, None]
+        steepness = pi * (alpha * (1 - alpha)) ** -0.5 if self.alpha is None else 1 / (alpha * (1 - alpha))
+        return (draws.noise - alpha) * steepness * self.differing(explicand, baseline)
+
+    def contrasts(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
+        """What the two queries of a draw differ by, in units of features (u, p): 1 shown, −1 hidden, 0 alike."""
+        contrasts = (2 * draws.noise - 1) * self.differing(explicand, baseline)
+        return contrasts if self.within is None else contrasts * self.region(explicand)
+
+    def region(self, explicand: Array) -> Array:
+        """`within` as 1 and 0 for every feature (p,)."""
+        count = prod(self.features.shape(tuple(explicand.shape)))
+        bits = np.unpackbits(np.frombuffer(self.within or b"", np.uint8), count=count)
+        return like(bits, explicand)
+
+    def on_elements(self, masks: Array, explicand: Array) -> Array:
+        """Masks over features (u, p) as masks over elements (u, *shape), or such as go with them by broadcasting."""
+        xp = namespace(explicand)
+        shape = tuple(explicand.shape)
+        if isinstance(self.features, Pixels):
+            grid = xp.reshape(masks, (masks.shape[0], *self.features.shape(shape)))
+            return xp.expand_dims(grid, axis=1 + self.features.channels % len(shape))
+        index = self.features.index(shape).ravel()
+        if len(index) == masks.shape[1] and (index == np.arange(len(index))).all():
+            return xp.reshape(masks, (masks.shape[0], *shape))
+        return xp.reshape(xp.take(masks, like(index, explicand, xp.int64), axis=1), (masks.shape[0], *shape))
+
+    def differing(self, explicand: Array, baseline: Array) -> Array:
+        """1 for features that differ from the baseline, 0 for others (p,): their value is 0."""
+        xp = namespace(explicand)
+        changed = xp.astype(explicand != baseline, explicand.dtype)
+        return xp.astype(self.features.total(changed[None, ...])[0, :] > 0, explicand.dtype)
+
+
+def _by_size(stream: Stream, count: int, players: int) -> Draws:
+    """Masks of s features each, s ∝ 1/(s(p − s)) for 1 ≤ s ≤ p − 1."""
+    xp = namespace(stream.model)
+    possible = np.arange(1, max(players, 2))
+    share = 1 / (possible * np.maximum(players - possible, 1))
+    sizes = (
+        Stream(stream.seed, (*stream.place, 0), stream.model).generator().choice(possible, count, p=share / share.sum())
+    )
+    ranks = xp.argsort(xp.argsort(stream.uniform((count, players)), axis=1), axis=1)
+    masks = ranks < like(sizes, stream.model, xp.int64)[:, None]
+    return Draws(like(sizes / players, stream.model), xp.astype(masks, stream.model.dtype))
+
+
+def smooth_fields(stream: Stream, shape: Shape, axes: tuple[int, ...], widths: np.ndarray) -> Array:
+    """Gaussian fields of deviation 1 (u, *shape), smooth along `axes`, field i with width widths[i].
+
+    White noise on knots half a width apart, spread by Gaussian bumps: the same at the border as inside.
+    """
+    xp = namespace(stream.model)
+    fields = []
+    for place, width in enumerate(np.unique(widths)):
+        count = int((widths == width).sum())
+        bumps = {axis: _bumps(shape[axis], float(width)) for axis in axes}
+        knots = tuple(bumps[axis].shape[1] if axis in bumps else n for axis, n in enumerate(shape))
+        field = Stream(stream.seed, (*stream.place, place), stream.model).normal((count, *knots))
+        with one_thread(max(shape) <= SIDE):
+            for axis, bump in bumps.items():
+                moved = xp.moveaxis(field, axis + 1, -1)
+                field = xp.moveaxis(moved @ like(bump.T, stream.model), -1, axis + 1)
+        fields.append(field)
+    order = np.argsort(np.argsort(widths, kind="stable"), kind="stable")
+    return xp.take(xp.concat(fields, axis=0), like(order, stream.model, xp.int64), axis=0)
+
+
+def _bumps(length: int, width: float) -> np.ndarray:
+    """(length, knots): Gaussian bumps whose squares sum to 1 at every place: a field of them has deviation 1."""
+    spacing = max(width / 2, 0.5)
+    knots = np.arange(-3 * width, length - 1 + 3 * width + spacing, spacing)
+    bumps = np.exp(-((np.arange(length)[:, None] - knots) ** 2) / width**2)
+    return np.asarray(bumps / np.linalg.norm(bumps, axis=1, keepdims=True))
+
+
+def _turns(widths: tuple[float, ...], first: int, count: int) -> np.ndarray:
+    """The width of every draw: couples of draws share one, and couples take turns."""
+    return np.asarray(widths)[np.arange(first, first + count) // 2 % len(widths)]

@@ -1,0 +1,161 @@
+"""Subsets of the features that differ from the baseline, no two of them alike, in an order without end or favourite.
+
+A draw is a subset S and the rest of the q players, its mirror. Draws whose smaller side has s players are a stratum of
+N_s = C(q, s), and Shapley values weigh it by κ_s:
+
+    κ_s ∝ 1/(s(q − s)),    member j of stratum s has its turn at (j + ½)/√κ_s
+
+So every prefix holds all strata in shares of √κ_s, but for those that are used up. Members are drawn without
+replacement; where there are 2⁵³ or more, with it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from math import comb, prod
+
+import numpy as np
+
+from geex._arrays.arrays import Array, Stream, host, like
+from geex._plan.presence_masks import PresenceMasks
+from geex._plan.search import Draws
+from geex._protocols import Features, Search
+
+COUNTED = 2**53  # members of a stratum from which on none comes twice by chance
+LEAST = 4
+
+
+@dataclass(frozen=True)
+class Subsets(Search):
+    """Subsets of `players`, the numbers of the features that differ."""
+
+    features: Features
+    players: tuple[int, ...]
+    rows: int = 2
+    block: int = 1
+
+    @property
+    def least(self) -> int:
+        return min(LEAST, 2 * self.count)
+
+    @property
+    def count(self) -> int:
+        """How many draws there are: pairs of subsets that make up all players, but for the empty and the full one."""
+        return (1 << (len(self.players) - 1)) - 1
+
+    def afford(self, rows: int) -> int:
+        return min(rows // 2, self.count)
+
+    def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
+        q = len(self.players)
+        strata, members = in_turn(q, chunk * count, count)
+        shown = np.zeros((len(strata), q), bool)
+        for stratum in np.unique(strata):
+            place = strata == stratum
+            shown[place] = _members(q, int(stratum), members[place], Stream(seed, (5, int(stratum)), explicand))
+        masks = np.zeros((len(shown), prod(self.features.shape(tuple(explicand.shape)))))
+        masks[:, list(self.players)] = shown
+        return Draws(like(shown.mean(axis=1), explicand), like(masks, explicand))
+
+    def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
+        return PresenceMasks(self.features, 0.5).queries(draws, explicand, baseline)
+
+    def weights(self, draws: Draws, explicand: Array, baseline: Array, features: Features) -> Array:
+        return 2 * draws.noise - 1
+
+
+def players_of(explicand: Array, baseline: Array, features: Features) -> tuple[int, ...]:
+    """The numbers of the features that differ from the baseline."""
+    differing = host(PresenceMasks(features, 0.5).differing(explicand, baseline))
+    return tuple(int(number) for number in np.flatnonzero(differing))
+
+
+@lru_cache(maxsize=64)
+def strata(q: int) -> tuple[np.ndarray, np.ndarray]:
+    """N_s, at most 2^53, and κ_s, which sum to 1, of the strata s = 1 … q/2."""
+    sizes = np.arange(1, max(2, q // 2 + 1))
+    halves = np.where(2 * sizes == q, 0.5, 1.0)
+    members = np.array([min(comb(q, int(size)), 2**53) for size in sizes], float) * halves
+    weights = halves / (sizes * np.maximum(q - sizes, 1))
+    return members, weights / weights.sum()
+
+
+def in_turn(q: int, first: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The strata of draws number `first` …, and which of its members each one is; fewer where there are no more."""
+    members, weights = strata(q)
+    pace = np.sqrt(weights)
+
+    def begun(time: float) -> np.ndarray:
+        """How many members of every stratum have had their turn."""
+        return np.asarray(np.minimum(members, np.floor(pace * time + 0.5)).astype(np.int64))
+
+    total = int(min(members.sum(), first + count))
+    early, late = _time(begun, min(first, total), False), _time(begun, total, True)
+    start, stop = begun(early), begun(late)
+    found = [(s, j) for s in np.flatnonzero(stop > start) for j in range(start[s], stop[s])]
+    found.sort(key=lambda turn: ((turn[1] + 0.5) / pace[turn[0]], turn[0]))
+    kept = np.array(found, np.int64).reshape(-1, 2)[first - start.sum() : total - start.sum()]
+    return kept[:, 0] + 1, kept[:, 1]
+
+
+def _time(begun: Callable[[float], np.ndarray], draws: int, reached: bool) -> float:
+    """The time at which so many draws have had their turn, or the last one at which they have not."""
+    low, high = 0.0, 1.0
+    while begun(high).sum() < draws:
+        high *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (low, middle) if begun(middle).sum() >= draws else (middle, high)
+    return high if reached else low
+
+
+def _members(q: int, size: int, numbers: np.ndarray, stream: Stream) -> np.ndarray:
+    """Members of a stratum by their numbers, each with `size` of the q players (n, q)."""
+    count = int(strata(q)[0][size - 1])
+    if count >= COUNTED:
+        drawn = [Stream(stream.seed, (*stream.place, int(number)), stream.model).generator() for number in numbers]
+        chosen = np.argsort(np.stack([generator.random(q) for generator in drawn]), axis=1)[:, :size]
+    elif 2 * size == q:  # of two halves the one with the first player
+        chosen = np.zeros((len(numbers), size), np.int64)
+        chosen[:, 1:] = 1 + unranked(q - 1, size - 1, shuffled(numbers, count, stream))
+    else:
+        chosen = unranked(q, size, shuffled(numbers, count, stream))
+    shown = np.zeros((len(numbers), q), bool)
+    np.put_along_axis(shown, chosen, True, axis=1)
+    return shown
+
+
+def shuffled(numbers: np.ndarray, count: int, stream: Stream) -> np.ndarray:
+    """Where numbers below `count` are in a random order of all of them: by a network of four Feistel rounds, again
+    where it leads beyond them."""
+    half = max(1, (max(count - 1, 1).bit_length() + 1) // 2)
+    keys = stream.generator().integers(1, 2**63, size=(4, 2), dtype=np.uint64) | np.uint64(1)
+    places = np.asarray(numbers, np.uint64)
+    beyond = np.ones(places.shape, bool)
+    while beyond.any():
+        places = np.where(beyond, _mixed(places, half, keys), places)
+        beyond = places >= np.uint64(count)
+    return places.astype(np.int64)
+
+
+def _mixed(numbers: np.ndarray, half: int, keys: np.ndarray) -> np.ndarray:
+    """A permutation of the numbers of 2·half bits."""
+    mask, width = np.uint64(2**half - 1), np.uint64(half)
+    left, right = numbers >> width, numbers & mask
+    with np.errstate(over="ignore"):
+        for first, second in keys:
+            mixed = (right + first) * second
+            mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+            left, right = right, left ^ ((mixed >> np.uint64(32)) & mask)
+    return np.asarray((left << width) | right)
+
+
+def unranked(q: int, size: int, ranks: np.ndarray) -> np.ndarray:
+    """Subsets (n, size) of q players by their ranks, in the combinatorial number system."""
+    chosen = np.zeros((len(ranks), size), np.int64)
+    rest = np.array(ranks, np.int64)
+    for place in range(size, 0, -1):
+        table = np.array([min(comb(player, place), 2**62) for player in range(q)], np.int64)
+        chosen[:, place - 1] = np.searchsorted(table, rest, side="right") - 1
+        rest -= table[chosen[:, place - 1]]
+    return chosen

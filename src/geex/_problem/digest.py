@@ -1,0 +1,99 @@
+"""A short text that is the same for equal things, in this process and in any other, and another one for other things.
+
+    digest(thing) = sha256(its kind, and what it holds: numbers, bytes, entries, attributes, code)
+
+An object is what its attributes are, whatever else lies in memory: strides, padding, caches of C, addresses.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from operator import attrgetter, itemgetter, methodcaller
+from types import CellType, CodeType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from geex._arrays.arrays import host
+
+PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, range)
+MADE = (partial, attrgetter, itemgetter, methodcaller)
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+OWN = ("_stop_words_id",)  # attributes that are addresses
+
+Write = Callable[[bytes], Any]
+
+
+def digest(*parts: Any) -> str:
+    sha = hashlib.sha256()
+    _into(sha.update, parts, ())
+    return sha.hexdigest()[:32]
+
+
+def _into(write: Write, part: Any, above: tuple[int, ...]) -> None:
+    """Writes the kind of a part and what it holds. above: the addresses of those that hold it."""
+    kind = type(part)
+    write(f"{kind.__module__}.{kind.__qualname__}:".encode())
+    if id(part) in above:
+        write(b"again;")
+    elif isinstance(part, PLAIN):
+        _text(write, repr(part))
+    elif isinstance(part, tuple | list):
+        write(f"{len(part)} ".encode())
+        for entry in part:
+            _into(write, entry, (*above, id(part)))
+    elif hasattr(part, "dtype") and hasattr(part, "shape") and not isinstance(part, type):
+        _array(write, part, above)
+    else:
+        held = _held(part)
+        _text(write, held) if isinstance(held, str) else _into(write, held, (*above, id(part)))
+
+
+def _array(write: Write, array: Any, above: tuple[int, ...]) -> None:
+    write(f"{array.dtype} {tuple(array.shape)} ".encode())
+    try:
+        content = host(array)
+    except (TypeError, RuntimeError):  # quantised, sparse, or not there yet: its text is all there is
+        _text(write, repr(array))
+        return
+    if content.dtype.names is not None:  # there may be anything between the fields
+        _into(write, [content[name] for name in content.dtype.names], above)
+    elif content.dtype.hasobject:
+        _into(write, content.tolist(), above)
+    else:
+        write(np.ascontiguousarray(content).tobytes())
+
+
+def _held(part: Any) -> list[Any] | tuple[Any, ...] | str:
+    """What makes a part what it is: entries, or a text."""
+    if isinstance(part, set | frozenset):
+        return sorted(digest(entry) for entry in part)
+    if isinstance(part, Mapping):
+        return [(key, part[key]) for key in part]
+    if isinstance(part, CodeType):
+        return (part.co_code, part.co_consts, part.co_names)
+    if isinstance(part, FunctionType):
+        return (part.__module__, part.__qualname__, part.__code__, part.__defaults__, part.__closure__)
+    if isinstance(part, MethodType):
+        return (part.__func__, part.__self__)
+    if isinstance(part, CellType):
+        return (part.cell_contents,) if part != CellType() else ()
+    if isinstance(part, MADE):
+        return tuple(part.__reduce__())[1:]
+    if hasattr(part, "__qualname__"):
+        return f"{part.__module__}.{part.__qualname__}"
+    return _attributes(part)
+
+
+def _attributes(part: Any) -> list[Any] | str:
+    """Of an object its attributes, by name; where it has none its text, if there is no address in that."""
+    state = part.__getstate__()
+    parts = [entry for entry in (state if isinstance(state, tuple) else (state,)) if isinstance(entry, Mapping)]
+    found = [(name, entry[name]) for entry in parts for name in sorted(entry, key=str) if name not in OWN]
+    text = "" if found else repr(part)
+    return found if found or ADDRESS.search(text) else text
+
+
+def _text(write: Write, text: str) -> None:
+    write(text.encode("utf-8", "backslashreplace") + b";")

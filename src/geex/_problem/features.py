@@ -1,0 +1,187 @@
+"""How the elements of the input make up features.
+
+A feature's weight is the sum of its elements' weights, Σ_{k∈g} w_k; its value is what that sum estimates.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from geex._arrays.arrays import Array, Shape, as_array, host, namespace, owned, segment_sum
+from geex._arrays.validation import is_whole, truth
+from geex._protocols import Features
+from geex.errors import FeaturesError, GeexError
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Every element of the input is a feature.
+
+    channels: an image's channel axis, where a filter needs to know it.
+    line: a 1-d input is a series, in which elements have neighbours; columns of a table have none.
+    """
+
+    channels: int | None = None
+    line: bool = False
+
+    def __post_init__(self) -> None:
+        truth("line", self.line, FeaturesError)
+
+    def check(self, shape: Shape) -> None:
+        if self.channels is not None:
+            _axis(self.channels, shape)
+
+    def shape(self, shape: Shape) -> Shape:
+        return shape
+
+    def total(self, weights: Array) -> Array:
+        return namespace(weights).reshape(weights, (weights.shape[0], -1))
+
+    def index(self, shape: Shape) -> np.ndarray:
+        return np.arange(prod(shape)).reshape(shape)
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """Every pixel is a feature: the elements along the axis `channels` belong together."""
+
+    channels: int = 0
+
+    def check(self, shape: Shape) -> None:
+        _axis(self.channels, shape)
+
+    def shape(self, shape: Shape) -> Shape:
+        axis = _axis(self.channels, shape)
+        return shape[:axis] + shape[axis + 1 :]
+
+    def total(self, weights: Array) -> Array:
+        xp = namespace(weights)
+        axis = _axis(self.channels, weights.shape[1:])
+        return xp.reshape(xp.sum(weights, axis=axis + 1), (weights.shape[0], -1))
+
+    def index(self, shape: Shape) -> np.ndarray:
+        pixels = self.shape(shape)
+        return np.broadcast_to(
+            np.expand_dims(np.arange(prod(pixels)).reshape(pixels), _axis(self.channels, shape)), shape
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Groups:
+    """Elements with the same label in `map` are one feature.
+
+    `map` holds whole numbers and has the shape of the input, or that shape without the axis `channels` (None: the
+    first or the last), along which it is repeated. The values are in the ascending order of the labels.
+    """
+
+    map: Any
+    channels: int | None = None
+    labels: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        labels = label_map("the group map", self.map, FeaturesError)
+        object.__setattr__(self, "map", labels)
+        object.__setattr__(self, "labels", np.unique(labels))
+
+    def __repr__(self) -> str:
+        digest = hashlib.sha256(f"{self.map.shape} {self.map.dtype}".encode() + self.map.tobytes()).hexdigest()
+        along = "" if self.channels is None else f", channels={self.channels}"
+        return f"Groups(<{len(self.labels)} groups, {digest[:16]}>{along})"
+
+    def check(self, shape: Shape) -> None:
+        self._spread(shape)
+
+    def shape(self, shape: Shape) -> Shape:
+        return (len(self.labels),)
+
+    def total(self, weights: Array) -> Array:
+        labels = self.index(tuple(weights.shape[1:])).ravel()
+        order = np.argsort(labels, kind="stable")
+        flat = namespace(weights).reshape(weights, (weights.shape[0], -1))
+        return segment_sum(flat, order, np.bincount(labels, minlength=len(self.labels)))
+
+    def index(self, shape: Shape) -> np.ndarray:
+        return np.asarray(np.searchsorted(self.labels, self._spread(shape)))
+
+    def _spread(self, shape: Shape) -> np.ndarray:
+        """The map at the full shape of the explicand."""
+        shape = tuple(shape)
+        return spread("the group map", self.map, shape, self.channels, FeaturesError)
+
+
+def checked(features: Features, shape: Shape) -> Features:
+    """The features, where they are features at all and go with an explicand of `shape`."""
+    if isinstance(features, type) or not all(hasattr(features, name) for name in ("check", "shape", "total", "index")):
+        raise FeaturesError(f"features is {features!r}; wanted geex.Elements(), Pixels(channels=…) or Groups(map).")
+    features.check(shape)
+    return features
+
+
+def label_map(name: str, value: Any, kind: type[GeexError]) -> np.ndarray:
+    """A copy of the labels, where they are whole numbers."""
+    labels = owned(host(as_array(name, value, kind)))
+    if labels.dtype.kind not in "bui" or labels.size == 0:
+        raise kind(f"{name} holds {labels.size} entries of type {labels.dtype}; wanted whole numbers, one per element.")
+    return np.asarray(labels)
+
+
+def spread(name: str, labels: np.ndarray, shape: Shape, channels: int | None, kind: type[GeexError]) -> np.ndarray:
+    """Labels of pixels as labels of elements: repeated along the channel axis, the one named or the first or last."""
+    if labels.shape == shape:
+        return labels
+    axes = [_axis(channels, shape)] if channels is not None else [0, len(shape) - 1]
+    for axis in axes:
+        if labels.shape == shape[:axis] + shape[axis + 1 :]:
+            return np.broadcast_to(np.expand_dims(labels, axis), shape)
+    raise kind(
+        f"{name} has shape {labels.shape} and x has {shape}; wanted the shape of x, or that without its channel axis "
+        "(the first or the last, or the one that features names)."
+    )
+
+
+def image_axes(shape: Shape, channels: int | None) -> tuple[int, ...]:
+    """The axes along which an input of this shape has neighbours.
+
+    With no channel axis named: all axes of one or two; of three, the two beside a first or last axis of at most 4.
+    """
+    if channels is not None:
+        axis = _axis(channels, shape)
+        return tuple(a for a in range(len(shape)) if a != axis)
+    if len(shape) in (1, 2):
+        return tuple(range(len(shape)))
+    if len(shape) == 3 and shape[0] <= 4:
+        return (1, 2)
+    if len(shape) == 3 and shape[2] <= 4:
+        return (0, 1)
+    raise FeaturesError(
+        f"which axis of x, of shape {shape}, holds the channels is not clear, and a filter has to know; "
+        "say it with features=geex.Pixels(channels=axis) or geex.Elements(channels=axis)."
+    )
+
+
+def grid_axes(features: Features, shape: Shape) -> tuple[int, ...]:
+    """The axes of the features' own shape along which they have neighbours; () where they have none."""
+    if isinstance(features, Pixels):
+        return tuple(range(len(features.shape(shape))))
+    if isinstance(features, Elements) and (len(shape) > 1 or (len(shape) == 1 and features.line)):
+        return image_axes(shape, features.channels)
+    return ()
+
+
+def neighbouring(features: Features, shape: Shape) -> tuple[int, ...]:
+    """The same, and () where it is not clear which axes these are: no neighbours are taken for granted."""
+    try:
+        return grid_axes(features, shape)
+    except FeaturesError:
+        return ()
+
+
+def _axis(axis: int, shape: Shape) -> int:
+    """The axis, counted from the front."""
+    n = len(shape)
+    if not is_whole(axis) or not -n <= axis < n:
+        raise FeaturesError(f"the channel axis is {axis!r} and x has shape {tuple(shape)}; wanted {-n} … {n - 1}.")
+    return int(axis) % n

@@ -1,0 +1,47 @@
+"""How precisely the sum over the largest features is estimated, and how many queries a smaller error would take."""
+
+from math import ceil, inf
+
+import numpy as np
+from scipy.special import stdtrit
+
+from geex._arrays.arrays import host, largest, like
+from geex._protocols import Estimate
+
+TENTH = 0.1
+
+
+LEVEL = 0.95
+
+
+MOST = 1e18  # queries, beyond which numbers are not told apart
+
+
+def leading(estimate: Estimate, output: int, share: float) -> np.ndarray:
+    """Which features have the largest |ξ| (p,): a share of them, one at the least."""
+    return largest(np.abs(host(estimate.values)[output]), share)
+
+
+def reaches(estimate: Estimate, share: float = TENTH) -> np.ndarray:
+    """Half the width of the 95% interval of the sum over the top features of every output (k,)."""
+    tops = [leading(estimate, output, share) for output in range(estimate.values.shape[0])]
+    quantile = float(stdtrit(getattr(estimate, "freedom", inf), 0.5 + LEVEL / 2))
+    return quantile * _sum_stderr(estimate, np.stack(tops).astype(np.float64))
+
+
+def moved(now: Estimate, before: Estimate, output: int, share: float = TENTH) -> float:
+    """How far the sum over the top features is from what it was at the look before."""
+    top = leading(now, output, share)
+    return abs(float(np.sum((host(now.values) - host(before.values))[output, top])))
+
+
+def needed(queries: int, error: float, tolerance: float) -> int:
+    """About how many queries bring an error down to a tolerance: errors fall as one over the root."""
+    return ceil(min(queries * min(error / tolerance, MOST) ** 2, MOST))
+
+
+def _sum_stderr(estimate: Estimate, rows: np.ndarray) -> np.ndarray:
+    """Joint where the estimate knows how errors go together, else as of independent ones (k,)."""
+    if hasattr(estimate, "sum_over"):
+        return np.asarray(host(estimate.sum_over(like(rows, estimate.values))), np.float64)
+    return np.asarray(np.sqrt(np.sum((host(estimate.stderr) * rows) ** 2, axis=1)))

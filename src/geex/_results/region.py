@@ -1,0 +1,87 @@
+"""What some features contribute together.
+
+    Σ_{k∈R} ξ_k,     sd(Σ ξ_k) ≤ Σ sd(ξ_k)
+
+Errors of neighbours are not independent: the left side takes the answers. The right side takes only the features' own
+errors. It is never too small, and for many features far too large.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from geex._arrays.arrays import Array, as_array, host, like, namespace
+from geex.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The sum of some features' values, its standard error and interval.
+
+    share: the sum over f(x) − f(x̊); NaN where that is 0, and where the values are not meant to add up to it.
+    centre: what the interval is around. A regression's values are smoothed, and the middle of the interval is not: the
+        value may lie outside.
+    joint: whether error and interval are those of the sum. If not, they are the widest that they can be, out of the
+        features' own errors: the answers are gone.
+    """
+
+    value: Array | float
+    stderr: Array | float
+    low: Array | float
+    high: Array | float
+    share: Array | float
+    centre: Array | float
+    joint: bool = True
+
+
+def chosen(mask: Any, shape: tuple[int, ...], names: Sequence[str] | None = None) -> np.ndarray:
+    """The mask as a row (1, p) of 0 and 1: True or False for every feature, or the names of some."""
+    if isinstance(mask, str):
+        return _named([mask], names)
+    if isinstance(mask, list | tuple | set) and mask and all(isinstance(name, str) for name in mask):
+        return _named(mask, names)
+    found = host(as_array("mask", mask, InputError))
+    if found.shape != shape:
+        raise InputError(
+            f"mask has shape {found.shape} and type {found.dtype}; wanted True or False for each of {shape}."
+        )
+    strange = found[~np.isin(found, (0, 1))]
+    if strange.size:
+        raise InputError(f"mask holds {strange[0]!s}; wanted True or False for each of {shape}, such as mask > 0.")
+    return np.asarray(found.reshape(1, -1).astype(float))
+
+
+def _named(wanted: Collection[str], names: Sequence[str] | None) -> np.ndarray:
+    """The features of these names, all of them where several share one."""
+    unknown = [name for name in wanted if name not in (names or ())]
+    if unknown:
+        told = f"there is no feature {unknown[0]!r}; they are called {', '.join(map(repr, (names or [])[:8]))}, …"
+        raise InputError(
+            told if names else "the features have no names; wanted a mask, or names by explanation.named(names=…)."
+        )
+    return np.array([[float(name in wanted) for name in names or ()]])
+
+
+def widest(row: np.ndarray, values: Array, centre: Array, stderr: Array) -> tuple[Array, Array, Array]:
+    """Of values (k, *shape): their sum over the row (1, p), what its interval is around, and the most that its standard
+    error can be; (k, 1) each."""
+    xp = namespace(values)
+    inside = like(np.flatnonzero(row), values, xp.int64)
+
+    def total(array: Array) -> Array:
+        return xp.sum(xp.take(xp.reshape(array, (array.shape[0], -1)), inside, axis=1), axis=1)[:, None]
+
+    return total(values), total(centre), total(stderr)
+
+
+def summed(found: tuple[Array, Array, Array], width: float, change: Any, several: bool, joint: bool) -> Region:
+    """The region of a sum, what its interval is around and its error, (k, 1) each. width: of the interval's half, in
+    standard errors; change: f(x) − f(x̊)."""
+    values, centre, errors = found
+    ends = [values, errors, centre - width * errors, centre + width * errors, centre]
+    value, stderr, low, high, middle = (end[:, 0] if several else float(end[0, 0]) for end in ends)
+    with np.errstate(all="ignore"):
+        share = np.where(change == 0, np.nan, np.divide(host(value), change))
+    return Region(value, stderr, low, high, like(share, value) if several else float(share), middle, joint)

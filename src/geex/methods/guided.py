@@ -1,0 +1,130 @@
+"""Guided: ask where it matters.
+
+    coarse leg   smooth masks over everything                                        fit all answers so far
+    fine leg     finer masks inside the top of the fit, all else showing in both     fit all answers so far
+    and again, with twice the draws
+
+What a leg asks is a function of the answers before it, so a run resumes, and can be given more queries, like any other.
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from scipy.ndimage import gaussian_filter
+
+from geex._arrays.arrays import Array, host, largest, namespace
+from geex._arrays.validation import is_number, whole
+from geex._estimate.linear.fit import Fits
+from geex._estimate.score_function import Answered
+from geex._plan.plan import Plan
+from geex._plan.presence_masks import PresenceMasks
+from geex._problem.features import grid_axes
+from geex._problem.outputs import Score
+from geex._protocols import Features
+from geex.errors import MethodError
+from geex.methods.regression import Regression
+
+BY = Regression()
+QUICKLY = Regression(choice=96, most=512)  # a region needs no more
+FAR = 6.0  # widths from which on values do not count in the smoothing of a region
+
+
+@dataclass(frozen=True)
+class Guided:
+    """Regression on smooth presence masks, coarse over the whole image and fine where it matters, in turns.
+
+    coarse, fine: widths of the masks' fields, as shares of the side of the image.
+    top: the share of features that fine masks speak of.
+    explore: the share of every round that is asked coarsely.
+    first: draws of the first round (a draw is two queries). The second has as many, and each one after that twice as
+        many as the one before.
+    wider: how many times as wide the masks of the first round are. So few draws tell of no detail, but of whole parts.
+    """
+
+    coarse: float = 20 / 299
+    fine: float = 7 / 299
+    top: float = 0.3
+    explore: float = 0.4
+    first: int = 50
+    wider: float = 2.0
+
+    def __post_init__(self) -> None:
+        for name in ("coarse", "fine", "top", "explore"):
+            value = getattr(self, name)
+            if not is_number(value) or not 0 < value <= 1:
+                raise MethodError(f"{name} is {value!r}; wanted a share above 0 and at most 1.")
+        whole("first", self.first, 4, MethodError)
+        if not is_number(self.wider) or not self.wider >= 1:
+            raise MethodError(f"wider is {self.wider!r}; wanted a number that is 1 at the least.")
+
+    def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> PresenceMasks:
+        shape = tuple(explicand.shape)
+        if not grid_axes(features, shape):
+            raise MethodError(
+                "Guided() looks for the region that matters, and these features have no neighbours; take "
+                "geex.Shapley(), or features=geex.Pixels(channels=axis) for an image, geex.Elements(line=True) for a "
+                "series."
+            )
+        return self._masks(features, shape, self._width(0))
+
+    def leg(self, number: int) -> int:
+        """How many draws leg `number` has."""
+        size = self.first << max(0, number // 2 - 1)
+        coarse = max(2, round(self.explore * size))
+        return max(2, size - coarse) if number % 2 else coarse
+
+    def following(
+        self, number: int, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score
+    ) -> PresenceMasks:
+        """What leg `number` asks, given the answers before it."""
+        shape = tuple(plan.explicand.shape)
+        width = self._width(number)
+        if number % 2 == 0:
+            return self._masks(plan.features, shape, width)
+        values = QUICKLY.estimate(plan, answered, ends, targets, score).values
+        return self._masks(plan.features, shape, width, _top(values, plan, self.top, self.fine))
+
+    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fits:
+        return BY.estimate(plan, answered, ends, targets, score)
+
+    def regions(
+        self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
+    ) -> Fits:
+        return BY.regions(plan, answered, ends, targets, score, rows)
+
+    def estimand(self, search: PresenceMasks) -> str:
+        return (
+            "What showing a feature is worth on average over smooth random masks, its neighbours showing with it: "
+            "coarse masks over everything, and finer ones where it matters most, with all else showing. An estimand of "
+            "its own, by regression. The values do not add up."
+        )
+
+    def _width(self, number: int) -> float:
+        """That of the masks of leg `number`."""
+        return (self.fine if number % 2 else self.coarse) * (self.wider if number < 2 else 1)
+
+    def _masks(
+        self, features: Features, shape: tuple[int, ...], width: float, within: bytes | None = None
+    ) -> PresenceMasks:
+        axes = grid_axes(features, shape)
+        return PresenceMasks(features, 0.5, (max(0.5, width * _side(features, shape)),), axes, within=within)
+
+
+def _side(features: Features, shape: tuple[int, ...]) -> float:
+    """The side of the features' grid: the geometric mean of its axes."""
+    grid, axes = features.shape(shape), grid_axes(features, shape)
+    return float(prod(grid[axis] for axis in axes) ** (1 / len(axes)))
+
+
+def _top(values: Array, plan: Plan, share: float, width: float) -> bytes:
+    """The features with the largest smoothed values (k, p), summed over outputs, as packed bits."""
+    shape = tuple(plan.explicand.shape)
+    grid, axes = plan.features.shape(shape), grid_axes(plan.features, shape)
+    xp = namespace(values)
+    size = xp.max(xp.abs(values), axis=1, keepdims=True)
+    values = xp.sum(values / xp.where(size == 0, xp.ones_like(size), size), axis=0)
+    widths = [width * _side(plan.features, shape) if axis in axes else 0 for axis in range(len(grid))]
+    smooth = gaussian_filter(host(values).reshape(grid), widths, mode="constant", truncate=FAR).ravel()
+    differing = host(plan.search.differing(plan.explicand, plan.baseline))  # type: ignore[attr-defined]
+    return np.packbits(largest(np.where(differing > 0, smooth, -np.inf), share)).tobytes()

@@ -1,0 +1,76 @@
+"""Presence: features are shown or hidden, and a feature's value is what showing it is worth.
+
+    z = x̊ + m ∘ (x − x̊),   m_k ~ Bernoulli(α),   w = (m − α)/(α(1 − α)),   ξ = E[f(z) w]
+
+With α = ½ these are Banzhaf values, with α ~ U[0,1] Shapley values. The plain weight has infinite variance over
+U[0,1]; drawn as α = sin²(πu/2) instead, u ~ U[0,1], it is w = π (m − α)/√(α(1 − α)) with E[w²] = π². The mirror of
+(m, α) is (1 − m, 1 − α), and its weight is −w.
+
+Masks are independent over features, or the sign of a smooth Gaussian field, which shows and hides regions.
+"""
+
+from dataclasses import dataclass
+
+from geex._arrays.arrays import Array, namespace
+from geex._arrays.validation import is_number, positive
+from geex._plan.presence_masks import PresenceMasks
+from geex._problem.features import grid_axes
+from geex._protocols import Features
+from geex.errors import MethodError
+from geex.methods.gradient import ByScore
+
+
+@dataclass(frozen=True)
+class Presence(ByScore):
+    """Presence masks, answered by the score estimator; `Regression` takes them further.
+
+    alpha: the share of features that shows. ½ gives Banzhaf values; None spreads it over [0,1]: Shapley values.
+    widths: the widths, in features, of the smooth fields that masks are cut from; () for masks that are independent
+        over features. Masks of several widths take turns. Values of smooth masks are an estimand of their own.
+    """
+
+    alpha: float | None = None
+    widths: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        alpha = self.alpha
+        if alpha is not None and (not is_number(alpha) or not 0 < alpha < 1):
+            raise MethodError(f"alpha is {alpha!r}; wanted a share above 0 and below 1, or None to spread it.")
+        widths = self.widths if isinstance(self.widths, tuple | list) else (self.widths,)
+        for width in widths:
+            positive("a width", width, MethodError, "a positive number of features")
+        object.__setattr__(self, "widths", tuple(float(width) for width in widths))
+
+    def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> "PresenceMasks":
+        shape = tuple(explicand.shape)
+        least = float(namespace(explicand).finfo(explicand.dtype).eps)
+        if self.alpha is not None and not least <= self.alpha <= 1 - least:
+            raise MethodError(
+                f"alpha is {self.alpha!r}, which {explicand.dtype}, the type of x, cannot tell from 0 or 1; wanted a "
+                f"share above {least:.2g} and below 1 − {least:.2g}."
+            )
+        axes = grid_axes(features, shape) if self.widths else ()
+        if self.widths and not axes:
+            raise MethodError("smooth masks want features with neighbours, and these have none; take widths=().")
+        return PresenceMasks(features, self.alpha, self.widths, axes)
+
+    def estimand(self, search: "PresenceMasks") -> str:
+        if search.widths:
+            return (
+                "What showing a feature is worth on average over smooth random masks, its neighbours showing with it: "
+                "an estimand of its own. The values do not add up."
+            )
+        if search.alpha is None:
+            return (
+                "Shapley values of the game in which a feature that is absent has its baseline value. They add up to "
+                "f(x) − f(x̊): the gap is noise."
+            )
+        if search.alpha == 0.5:
+            return (
+                "Banzhaf values of the game in which a feature that is absent has its baseline value: what showing it "
+                "is worth on average over all subsets of the others. They do not add up to f(x) − f(x̊)."
+            )
+        return (
+            f"What showing a feature is worth on average over subsets that hold every other feature with probability "
+            f"{search.alpha:.3g} or {1 - search.alpha:.3g}. The values do not add up."
+        )

@@ -1,0 +1,69 @@
+"""Chance: what a ranking is worth that knows nothing of the model.
+
+ξ_k ~ U(0, 1), independent
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+from geex._arrays.arrays import Array, Stream, namespace
+from geex._estimate.score_function import Answered
+from geex._plan.plan import Plan
+from geex._plan.search import Draws
+from geex._problem.outputs import Score
+from geex._protocols import Features, Search
+
+
+@dataclass(frozen=True)
+class Random:
+    """Random values, as a floor to compare with. Asks for f(x) and f(x̊) alone, whatever the budget."""
+
+    def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> "Nothing":
+        return Nothing()
+
+    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> "Guess":
+        """Values that depend on the seed and the target. Drawn like `ends`, in float64, in which ties are unlikely."""
+        for _ in answered:
+            raise AssertionError("nothing is asked, so nothing is answered")
+        count = prod(plan.features.shape(tuple(plan.explicand.shape)))
+        rows = [Stream(plan.seed, (4, target), ends).uniform((count,)) for target in targets]
+        return Guess(namespace(ends).stack(rows))
+
+    def estimand(self, search: "Nothing") -> str:
+        return "Nothing: uniform random numbers, which say nothing about the model and do not add up."
+
+
+@dataclass(frozen=True)
+class Nothing(Search):
+    """The search that asks nothing."""
+
+    rows: int = 1
+    block: int = 1
+    least: int = 0
+
+    def afford(self, rows: int) -> int:
+        return 0
+
+    def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
+        return Draws(explicand[None, ...][:0], explicand[None, ...][:0])
+
+    def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
+        return draws.noise[:, None, ...]
+
+    def weights(self, draws: Draws, explicand: Array, baseline: Array, features: Features) -> Array:
+        return features.total(draws.noise)
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """Values (k, p) with no standard error."""
+
+    values: Array
+
+    @property
+    def stderr(self) -> Array:
+        return self.values * float("nan")
+
+    @property
+    def sum_stderr(self) -> Array:
+        return self.values[:, 0] * float("nan")

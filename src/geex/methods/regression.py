@@ -1,0 +1,196 @@
+"""Regression on contrasts: the values that explain the differences between mirrored queries.
+
+    d = E ξ + noise,   ξ = D u,   u ~ N(0, s² K)
+
+For independent masks with α = ½ and for Gaussian noise the coefficients are what the score estimator estimates, but
+the cross-talk between features, which is most of its noise, is gone. D, K and the noise are chosen by the marginal
+likelihood from a handful of candidates, on a few hundred draws.
+"""
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+from geex._arrays.arrays import Array, exact, namespace
+from geex._arrays.validation import truth, whole
+from geex._estimate.linear.design import Design
+from geex._estimate.linear.fit import Fits, fitted
+from geex._estimate.linear.knots import knots_for
+from geex._estimate.linear.noise_refit import fits
+from geex._estimate.linear.posterior import Lift
+from geex._estimate.linear.prior_selection import chosen_priors, evenly
+from geex._estimate.linear.prior_uncertainty import Rivals
+from geex._estimate.score_function import Answered, contrast
+from geex._plan.noise import Gaussian, Noise
+from geex._plan.plan import Plan
+from geex._plan.presence_masks import PresenceMasks
+from geex._problem.features import Elements, Pixels, neighbouring
+from geex._problem.outputs import Score, scored
+from geex._protocols import Features, Method, Search
+from geex.errors import MethodError
+from geex.methods.presence import Presence
+
+LARGE, LEAST = 1e12, 1e-100
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Values by regression on what another method asks.
+
+    of: the method that asks: `Presence(alpha=0.5)`, `GEEX(…)`, or `GE(…)`, whose values are slopes.
+    complete: whether the values are made to add up to f(x) − f(x̊) exactly, by conditioning on it. That moves mass onto
+        features that do nothing: it gives up Insensitivity for the sum.
+    choice: how many draws the prior is chosen by.
+    most: how many draws are regressed on, drawn evenly from all of the run. None: all of them.
+    """
+
+    of: Method = field(default_factory=lambda: Presence(alpha=0.5))
+    complete: bool = False
+    choice: int = field(default=256, kw_only=True, repr=False)
+    most: int | None = field(default=None, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.of, type) or not hasattr(self.of, "search") or not getattr(self.of, "mirror", True):
+            raise MethodError(
+                f"of is {self.of!r}; wanted a method with mirrored draws such as geex.Presence(alpha=0.5)."
+            )
+        if hasattr(self.of, "following") or isinstance(getattr(self.of, "by", self.of), Regression):
+            raise MethodError(f"of is {self.of!r}, which regresses on what it asks already; take it as the method.")
+        truth("complete", self.complete, MethodError)
+        whole("choice", self.choice, 1, MethodError)
+        if self.most is not None:
+            whole("most", self.most, 1, MethodError)
+
+    @property
+    def compares(self) -> bool:
+        """Whether x is compared with the baseline, as `of` says."""
+        return bool(getattr(self.of, "compares", True))
+
+    def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
+        search = self.of.search(explicand, baseline, features, rows)
+        if not isinstance(search, Noise | PresenceMasks):
+            raise MethodError(f"{self.of!r} cannot be regressed on; wanted geex.Presence(…) or geex.GEEX(…).")
+        if isinstance(search, Noise):
+            if not isinstance(features, Elements | Pixels):
+                raise MethodError(
+                    "regression on noise gives values of elements and pixels; for groups take Presence()."
+                )
+            if not isinstance(search.family, Gaussian):
+                raise MethodError(
+                    f"of draws {search.family} noise, whose regression is not its score; take Gaussian()."
+                )
+            if not LEAST < search.sigma < 1 / LEAST:
+                raise MethodError(f"sigma is {search.sigma:.4g}, too far from 1 for its square; rescale x.")
+            if self.complete and not search.path:
+                raise MethodError(
+                    f"the values of {self.of!r} are slopes, which add up to nothing; take complete=False."
+                )
+        elif search.alpha != 0.5 and not search.by_size:
+            raise MethodError(
+                f"of shows the share alpha={search.alpha} of features, and coefficients are its values for 0.5 alone; "
+                "take geex.Presence(alpha=0.5) for Banzhaf values, or geex.Shapley() for Shapley values."
+            )
+        return search
+
+    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fits:
+        lifts = lifts_of(plan)
+        designs, differences = gathered(answered, lifts, targets, score)
+        most = self.most or differences.shape[0]
+        thinned = most < differences.shape[0]
+        if thinned:
+            which = evenly(differences, most)
+            designs = [design.of(which) for design in designs]
+            differences = namespace(differences).take(differences, which, axis=0)
+        choices = chosen_priors(designs, lifts, differences, _axes(plan), self.choice)
+        outputs = scored(ends, score)
+        xp, found_fits = namespace(outputs), []
+        smooth = bool(getattr(plan.search, "widths", ()) or getattr(plan.search, "smooth", None))
+        for places, choice, found in fits(designs, lifts, differences, [one.best for one in choices], smooth):
+            own = xp.stack([differences[:, place] for place in places], axis=1)
+            rivals = None
+            if self.complete:
+                spans = [outputs[0, targets[place]] - outputs[1, targets[place]] for place in places]
+                found = found.summing_to(xp.stack(spans), xp.ones_like(found.lift.reach))
+            else:
+                rivals = Rivals(designs, lifts, own, [choices[place].beside(choice) for place in places])
+            found_fits.append((places, fitted(found, plan, designs[choice.lift], own, rivals, thinned)))
+        return Fits(found_fits)
+
+    def regions(
+        self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
+    ) -> Fits:
+        """The estimate of sums over regions, rows (r, p) of 0 and 1, instead of features."""
+        return self.estimate(plan, answered, ends, targets, score).over(rows)
+
+    def estimand(self, search: Any) -> str:
+        said = f"By regression: {self.of.estimand(search)}"
+        if not self.complete:
+            return said
+        own = ". ".join(sentence for sentence in said.rstrip(".").split(". ") if "add up" not in sentence)
+        return f"{own}. Made to add up to f(x) − f(x̊) exactly, by conditioning on it."
+
+
+def gathered(answered: Answered, lifts: list[Lift], targets: list[int], score: Score) -> tuple[list[Design], Array]:
+    """Φ of every lift, and the differences d (n, k) in float64, of a whole run."""
+    contrasts, differences = [], []
+    for chunk, answers in answered:
+        plan, xp = chunk.plan, namespace(answers)
+        search: Any = plan.search
+        outputs = xp.reshape(scored(answers, score), (chunk.count, search.rows, -1))
+        d = xp.stack([contrast(outputs[:, :, target]) for target in targets], axis=1)
+        differences.append(2 * d if isinstance(search, PresenceMasks) else d)
+        rows = exact(search.contrasts(chunk.draws, plan.explicand, plan.baseline))
+        contrasts.append(_lowered(rows, lifts, search))
+    parts = [xp.concat(part, axis=0) for part in zip(*contrasts, strict=True)]
+    if lifts[0].knots.spacing > 1:
+        return [Design(part) for part in parts], xp.concat(differences, axis=0)
+    return [Design(parts[0], _units(lift, search)) for lift in lifts], xp.concat(differences, axis=0)
+
+
+def _lowered(contrasts: Array, lifts: list[Lift], search: Any) -> list[Array]:
+    """Contrasts (u, p) on the knots of every lift; as they are where every feature is a knot."""
+    if lifts[0].knots.spacing == 1:
+        return [contrasts]
+    xp = namespace(contrasts)
+    return [lift.knots.down(contrasts * xp.astype(_units(lift, search), contrasts.dtype, copy=False)) for lift in lifts]
+
+
+def _units(lift: Lift, search: Any) -> Array:
+    """What a unit of contrast changes in u. Masks change ξ = D U u; noise changes U u, the gradient, itself."""
+    return lift.reach if isinstance(search, PresenceMasks) else namespace(lift.reach).ones_like(lift.reach)
+
+
+def lifts_of(plan: Plan) -> list[Lift]:
+    """Candidates of D, with the knots that the features' grid has."""
+    shape = tuple(plan.explicand.shape)
+    grid = plan.features.shape(shape) if isinstance(plan.search, PresenceMasks) else shape
+    knots = knots_for(grid, _axes(plan))
+    return [Lift(reach, knots) for reach in _reaches(plan)]
+
+
+def _axes(plan: Plan) -> tuple[int, ...]:
+    """The axes along which coefficients have neighbours."""
+    shape = tuple(plan.explicand.shape)
+    features = plan.features if isinstance(plan.search, PresenceMasks) else Elements(channels=plan.features.channels)
+    return neighbouring(features, shape)
+
+
+def _reaches(plan: Plan) -> list[Array]:
+    """Candidates of D (p,), in float64 and 0 where x = x̊: x − x̊ with its sign, and the root of its size. For slopes
+    D is 1."""
+    xp, search = namespace(plan.explicand), plan.search
+    x, absent = (xp.astype(array, xp.float64) for array in (plan.explicand, plan.baseline))
+    difference = x - absent
+    if isinstance(search, Noise):
+        return [xp.reshape(difference if search.path else xp.ones_like(difference), (-1,))]
+    signs, largest = xp.sign(difference), float(xp.max(xp.abs(difference)))
+    if not 1 / LARGE < largest < LARGE:
+        difference = difference / largest  # D and 1/D would leave the range of float32; the fit knows D to a factor
+        largest = 1.0
+    difference = signs * xp.clip(xp.abs(difference), LEAST * largest, None)  # what differs has a square above 0
+    size = xp.sqrt(plan.features.total(difference[None, ...] ** 2)[0, :])
+    typical = xp.sqrt(xp.mean(size**2))
+    rooted = xp.sqrt(size / typical + 0.1) * xp.astype(size > 0, xp.float64)
+    if size.shape[0] == prod(difference.shape):
+        return [xp.reshape(difference, (-1,)), rooted]
+    return [rooted]

@@ -1,0 +1,75 @@
+"""Shapley values: of the game in which an absent feature has its baseline value.
+
+Subsets are asked in mirrored pairs, none of them twice, and all of them where the budget pays for it: then the values
+are exact. Else a process over subsets is fitted to the answers, interactions and all (`game.py`). Where features are
+pixels, or there are very many, it is a regression with a prior that knows of neighbours:
+
+    minimise Σ_i (d_i − e_i · ξ)²   subject to   Σ_k ξ_k = f(x) − f(x̊)
+
+over masks of s of the p features, s drawn ∝ 1/(s(p − s)). Either way they add up at any budget.
+"""
+
+from dataclasses import dataclass, field
+
+from geex._arrays.arrays import Array
+from geex._estimate.exact_shapley import Exact, exactly
+from geex._estimate.linear.fit import Fits
+from geex._estimate.score_function import Answered
+from geex._estimate.subset_process_errors import Played, played
+from geex._plan.plan import Plan
+from geex._plan.presence_masks import PresenceMasks
+from geex._plan.subsets import Subsets, players_of
+from geex._problem.features import neighbouring
+from geex._problem.outputs import Score
+from geex._protocols import Features, Search
+from geex.methods.regression import Regression
+
+EXACT = 16  # pixels up to which subsets are asked: all of them may be
+MOST = 1024  # players up to which a process is fitted
+
+Shared = Fits | Exact | Played
+
+
+@dataclass(frozen=True)
+class BySize:
+    """Asks masks of the sizes that make Shapley values."""
+
+    def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> PresenceMasks:
+        return PresenceMasks(features, None, by_size=True)
+
+
+@dataclass(frozen=True)
+class Shapley:
+    """Shapley values, which add up to f(x) − f(x̊) exactly at any budget.
+
+    No subset is asked twice, unless features are pixels or more than 1024 of them differ from the baseline. With
+    2^q queries or more, q being the number of those that do, they are exact.
+    """
+
+    by: Regression = field(default_factory=lambda: Regression(BySize(), complete=True), init=False, repr=False)  # type: ignore[arg-type]
+
+    def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
+        some = self.by.search(explicand, baseline, features, rows)
+        players = players_of(explicand, baseline, features)
+        subsets = Subsets(features, players)
+        flat = len(neighbouring(features, tuple(explicand.shape))) > 1
+        return subsets if 1 <= len(players) <= (EXACT if flat else MOST) else some
+
+    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Shared:
+        if not isinstance(plan.search, Subsets):
+            return self.by.estimate(plan, answered, ends, targets, score)
+        parts = list(answered)
+        asked = sum(chunk.count for chunk, _ in parts)
+        found = exactly if asked == plan.search.count else played
+        return found(plan, parts, ends, targets, score)
+
+    def regions(
+        self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
+    ) -> Shared:
+        return self.estimate(plan, answered, ends, targets, score).over(rows)
+
+    def estimand(self, search: Search) -> str:
+        return (
+            "Shapley values of the game in which a feature that is absent has its baseline value. They add up to "
+            "f(x) − f(x̊) exactly."
+        )

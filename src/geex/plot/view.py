@@ -1,0 +1,293 @@
+"""What of an explanation can be looked at: a picture with the feature that every pixel belongs to, or a list of names.
+
+Values of elements are summed over the channels of a pixel, since shares add up. Where the answers are there, the
+standard errors of these sums are estimated from them; else they are put together as if channels were independent.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from geex._arrays.arrays import Shape, host
+from geex._arrays.validation import is_number
+from geex._explain.explain import estimate
+from geex._problem.features import Elements, Groups, Pixels, image_axes
+from geex._problem.outputs import scored
+from geex._protocols import Features
+from geex._results.explanation import Explanation
+from geex.errors import FeaturesError, InputError, MethodError
+
+MOST = 5  # outputs that are shown
+DARK = 64  # pixels of a picture in 0 … 255 that are all below would be all but black
+LUMINANCE = np.array([0.299, 0.587, 0.114])
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """One output of the model, explained: values, standard errors and what intervals are around (p,), and its account.
+
+    origin: the value that has no colour: 0, but the smallest of values that are no shares and all above 0 (RISE's).
+    """
+
+    target: int
+    label: str
+    output: float
+    base_value: float
+    gap: float
+    gap_stderr: float
+    values: np.ndarray
+    stderr: np.ndarray
+    centre: np.ndarray
+    origin: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """Σ values."""
+        return float(self.values.sum())
+
+    def limit(self, percentile: float = 99.5) -> float:
+        """The absolute value from which on colours are full; 1 where all values are 0."""
+        if not is_number(percentile) or not 0 < percentile <= 100:
+            raise InputError(f"percentile is {percentile!r}; wanted a number above 0 and up to 100.")
+        sizes = np.abs(self.values - self.origin)
+        return float(np.percentile(sizes, percentile)) or float(sizes.max()) or 1.0
+
+    def sure(self, reach: float) -> np.ndarray:
+        """Where the interval of `reach` standard errors leaves zero out (p,). No standard error, no doubt."""
+        error = np.nan_to_num(self.stderr, nan=0.0)
+        return np.asarray(np.abs(self.centre) > reach * error)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """An explanation to be shown.
+
+    outputs: the explained outputs, the one that was asked for first.
+    picture: (h, w, 3) in 0 … 255; index: (h, w), the number of the feature of every pixel. None where features have
+        no place in a picture.
+    names: of all features (p,).
+    cells: what x has there, " = 3.49", where features are the columns of a row, with names.
+    freedom: degrees of freedom of the standard errors.
+    """
+
+    outputs: list[Output]
+    picture: np.ndarray | None
+    index: np.ndarray | None
+    names: list[str]
+    freedom: float
+    cells: Sequence[str] = ()
+
+    def cell(self, feature: int) -> str:
+        """What x has for a feature, to stand behind its name; "" where that is not told."""
+        return self.cells[feature] if self.cells else ""
+
+    def reach(self, level: float) -> float:
+        """Half the width of an interval at `level`, in standard errors."""
+        if not is_number(level) or not 0 < level < 1:
+            raise InputError(f"level is {level!r}; wanted a probability such as 0.95.")
+        return float(stdtrit(self.freedom, 0.5 + level / 2))
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """Values of features (p,) at their pixels (h, w)."""
+        assert self.index is not None
+        return np.asarray(values[self.index])
+
+    def only(self, chosen: np.ndarray) -> "Scene":
+        """The same with some of the features alone, for lists that are too long."""
+        outputs = [
+            replace(o, values=o.values[chosen], stderr=o.stderr[chosen], centre=o.centre[chosen]) for o in self.outputs
+        ]
+        cells = [self.cell(i) for i in chosen]
+        return replace(self, outputs=outputs, names=[self.names[i] for i in chosen], cells=cells)
+
+
+def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors: bool = True) -> Scene:
+    """What there is to see.
+
+    image: the picture to show, (h, w) or (h, w, 3), in 0 … 255 or 0 … 1. None: the explicand.
+    outputs: how many of the largest outputs, where the answers are there to explain them.
+    errors: whether standard errors of pixels are worth estimating again.
+    """
+    if not isinstance(explanation, Explanation):
+        raise InputError(f"got a {type(explanation).__name__}; wanted an explanation, as geex.explain returns it.")
+    shown = _estimated(_few(explanation), outputs, errors).numpy()
+    several = isinstance(shown.target, list)
+    around = shown.values if shown.centre is None else shown.centre
+    fields = [np.asarray(a if several else a[None], np.float64) for a in (shown.values, shown.stderr, around)]
+    values, stderr, centre = fields
+    features = Elements() if shown.features is None else shown.features
+    shape = values.shape[1:] if shown.explicand is None else tuple(shown.explicand.shape)
+    axis = channel_axis(features, shape)
+    if isinstance(features, Elements) and axis is not None:
+        values, centre, stderr = values.sum(axis + 1), centre.sum(axis + 1), np.sqrt((stderr**2).sum(axis + 1))
+    index = _index(features, shape, axis, values.shape[1:])
+    values, stderr, centre = (field.reshape(len(values), -1) for field in (values, stderr, centre))
+    picture = None if index is None else _picture(shown.explicand, axis, image, index.shape)
+    return Scene(
+        outputs=_outputs(shown, values, stderr, centre, explanation.labels),
+        picture=picture,
+        index=index,
+        names=_names(explanation, features, values.shape[1], index),
+        freedom=shown.freedom,
+        cells=_cells(shown, features),
+    )
+
+
+def _cells(shown: Explanation, features: Features) -> list[str]:
+    """What a row has in its columns. Of a text or of a row of words x is all ones, which says nothing."""
+    row = shown.explicand
+    if row is None or row.ndim != 1 or shown.names is None or not isinstance(features, Elements):
+        return []
+    return [] if "against" in shown.config else [f" =\u00a0{value:.4g}" for value in row.tolist()]
+
+
+def channel_axis(features: Features, shape: Shape) -> int | None:
+    """The axis of x that holds channels, where x is an image that has one."""
+    if len(shape) != 3:
+        return None
+    try:
+        rest = image_axes(shape, features.channels)
+    except FeaturesError:
+        return None
+    return next(axis for axis in range(3) if axis not in rest)
+
+
+def _few(explanation: Explanation) -> Explanation:
+    """Of many explained outputs those with the largest scores."""
+    target = explanation.target
+    if isinstance(target, int) or len(target) <= MOST:
+        return explanation
+    chosen = [int(j) for j in np.argsort(-host(explanation.output), kind="stable")[:MOST]]
+    rows = ("values", "stderr", "output", "base_value", "gap", "gap_stderr", "centre")
+    given = {name: getattr(explanation, name) for name in rows}
+    kept: dict[str, Any] = {name: None if rows is None else host(rows)[chosen] for name, rows in given.items()}
+    return replace(explanation, **kept, target=[target[j] for j in chosen], noise=None, reach=None)
+
+
+def _estimated(explanation: Explanation, outputs: int, errors: bool) -> Explanation:
+    """The explanation of the largest outputs too, and with one value per pixel, where the answers are there."""
+    record = explanation.record
+    if record is None:
+        return explanation
+    shape = tuple(record.task.explicand.shape)
+    axis = channel_axis(record.task.features, shape)
+    target = _largest(explanation, outputs)
+    summed = errors and isinstance(record.task.features, Elements) and axis is not None and shape[axis] > 1
+    if summed:
+        assert axis is not None
+        try:
+            return estimate(explanation, target=target, features=Pixels(channels=axis))
+        except (FeaturesError, MethodError):
+            pass
+    return explanation if target == explanation.target else estimate(explanation, target=target)
+
+
+def _largest(explanation: Explanation, count: int) -> int | list[int]:
+    """The explained output first, then the largest others up to `count` in all; as it was where none is missing."""
+    record = explanation.record
+    if isinstance(explanation.target, list) or record is None:
+        return explanation.target
+    output = host(scored(record.ends[:1, :], record.task.score))[0]
+    order = [int(j) for j in np.argsort(-output, kind="stable") if j != explanation.target]
+    return [explanation.target, *order[: count - 1]] if count > 1 and order else explanation.target
+
+
+def _index(features: Features, shape: Shape, axis: int | None, found: Shape) -> np.ndarray | None:
+    """The number of the feature of every pixel, for grids, and for groups that do not cut through pixels."""
+    if isinstance(features, Groups):
+        elements = features.index(shape)
+        if axis is None:
+            return elements if len(shape) == 2 else None
+        first = np.take(elements, 0, axis=axis)
+        return first if bool((elements == np.expand_dims(first, axis)).all()) else None
+    return np.arange(found[0] * found[1]).reshape(found) if len(found) == 2 else None
+
+
+def _outputs(
+    shown: Explanation, values: np.ndarray, stderr: np.ndarray, centre: np.ndarray, labels: Sequence[str] | None
+) -> list[Output]:
+    targets = shown.target if isinstance(shown.target, list) else [shown.target]
+    ends = [np.atleast_1d(np.asarray(end)) for end in (shown.output, shown.base_value, shown.gap, shown.gap_stderr)]
+    ranks = [not shown.adds_up and bool((row > 0).all()) for row in values]
+    origins = [float(row.min()) if rank else 0.0 for row, rank in zip(values, ranks, strict=True)]
+    return [
+        Output(
+            target=target,
+            label=output_name(target, labels),
+            output=float(ends[0][j]),
+            base_value=float(ends[1][j]),
+            gap=float(ends[2][j]),
+            gap_stderr=float(ends[3][j]),
+            values=values[j],
+            stderr=stderr[j],
+            centre=centre[j],
+            origin=origins[j],
+        )
+        for j, target in enumerate(targets)
+    ]
+
+
+def output_name(target: int, labels: Sequence[str] | None) -> str:
+    """What an output is called."""
+    return f"output {target}" if labels is None or not 0 <= target < len(labels) else labels[target]
+
+
+def _names(explanation: Explanation, features: Features, size: int, index: np.ndarray | None) -> list[str]:
+    if explanation.names is not None and len(explanation.names) == size:
+        return list(explanation.names)
+    if isinstance(features, Groups):
+        return [f"group {label}" for label in features.labels]
+    if index is not None:
+        return []
+    shape = explanation.values.shape[1:] if isinstance(explanation.target, list) else explanation.values.shape
+    if len(shape) == 1:
+        return [f"feature {i}" for i in range(size)]
+    places = np.ndindex(*(int(n) for n in shape))
+    return [f"element {', '.join(map(str, place))}" for place in places]
+
+
+def _picture(explicand: np.ndarray | None, axis: int | None, image: Any, shape: Shape) -> np.ndarray:
+    """The picture under the values, (h, w, 3) in 0 … 255."""
+    if image is not None:
+        return _given(image, shape)
+    if explicand is None:
+        return np.full((*shape, 3), 255, np.uint8)
+    pixels = explicand if axis is None else np.moveaxis(explicand, axis, -1)
+    low, high = float(pixels.min()), float(pixels.max())
+    if low >= 0 and high <= 255:
+        low, high = 0.0, 1.0 if high <= 1 else 255.0 if high > DARK else high
+    return _coloured((pixels - low) / ((high - low) or 1.0))
+
+
+def _given(image: Any, shape: Shape) -> np.ndarray:
+    pixels = host(image) if hasattr(image, "detach") else np.asarray(image)
+    if pixels.ndim == 3 and pixels.shape[-1] not in (1, 3, 4) and pixels.shape[0] in (1, 3, 4):
+        pixels = np.moveaxis(pixels, 0, -1)
+    if (
+        pixels.ndim not in (2, 3)
+        or pixels.shape[:2] != shape
+        or (pixels.ndim == 3 and pixels.shape[2] not in (1, 3, 4))
+    ):
+        raise InputError(
+            f"image has shape {pixels.shape}; wanted {shape} or {(*shape, 3)}, the pixels that have values."
+        )
+    if pixels.dtype.kind not in "buif" or not np.isfinite(pixels).all() or pixels.min() < 0 or pixels.max() > 255:
+        raise InputError("image holds other numbers than 0 … 255 (or 0 … 1); wanted the picture before preprocessing.")
+    whole = pixels.dtype.kind in "ui" or float(pixels.max()) > 1
+    return _coloured(pixels / 255 if whole else pixels.astype(float))
+
+
+def _coloured(pixels: np.ndarray) -> np.ndarray:
+    """(h, w) or (h, w, c) in 0 … 1 as (h, w, 3) in 0 … 255; what is neither grey nor RGB(A) as its mean."""
+    if pixels.ndim == 2:
+        pixels = pixels[..., None]
+    pixels = pixels[..., :3] if pixels.shape[-1] in (3, 4) else pixels.mean(axis=-1, keepdims=True)
+    return np.asarray(np.rint(np.clip(np.broadcast_to(pixels, (*pixels.shape[:2], 3)), 0, 1) * 255), np.uint8)
+
+
+def grey(picture: np.ndarray) -> np.ndarray:
+    """The luminance of a picture (h, w), in 0 … 255."""
+    return np.asarray(picture @ LUMINANCE)

@@ -1,0 +1,10 @@
+"""Where queries are answered: `run=geex.run.processes(n)` or `dask(address)`.
+
+The result has the same bytes wherever that is. A worker is sent plans and the numbers of rows, makes the queries from
+the seed, and sends back answers.
+"""
+
+from geex._query.runners.dask import dask
+from geex._query.runners.processes import processes
+
+__all__ = ["dask", "processes"]

@@ -1,0 +1,44 @@
+"""The documentation: its code runs as it stands, and it builds without a warning."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = ["first.md", "seeing.md", "baseline.md", "how-many-queries.md", "error-bars.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_code_on_a_page_runs(page, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
+    assert blocks
+    scope = {}
+    for block in blocks:
+        exec(block, scope)
+    written = {name for block in blocks for name in re.findall(r'"([\w-]+\.(?:png|html|npz|geex))"', block)}
+    assert {path.name for path in tmp_path.iterdir()} == written
+
+
+def test_every_page_is_in_the_navigation():
+    navigation = (ROOT / "mkdocs.yml").read_text()
+    for page in DOCS.rglob("*.md"):
+        assert f": {page.relative_to(DOCS)}\n" in navigation, page
+
+
+def test_it_builds_without_a_warning(tmp_path):
+    pytest.importorskip("mkdocs")
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, env=quiet)
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
+    home = (tmp_path / "index.html").read_text()
+    loaded = re.findall(r'(?:src|href)="(https?://[^"]+)"', home)
+    assert not [url for url in loaded if url.endswith((".js", ".css", ".woff2")) or "fonts" in url]

@@ -1,0 +1,250 @@
+"""Where the model is called changes nothing: threads, processes and a real cluster, and what befalls them."""
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import geex
+from geex import errors
+from geex._plan.plan import Ends
+from geex._query.runners import worker
+from geex._query.runners.threads import threads
+from geex.methods import RISE
+from tests.helpers import explained
+from tests.system.test_journal import committed, start
+from tests.unit.query.test_session import METHOD, Counted, X, model, same
+
+QUERIES = 3000
+
+
+class Held:
+    """A model that leaves a line in a file for every call. From call number `after` on it answers only when there is a
+    file `go`: what has to happen in the middle of a run does, however slow the machine is."""
+
+    def __init__(self, folder, after):
+        self.log, self.go, self.after = folder / "log", folder / "go", after
+
+    def __call__(self, z):
+        with open(self.log, "a") as file:
+            file.write(f"{os.getpid()}\n")
+        if len(lines(self.log)) >= self.after:
+            wait_for(self.go.exists)
+        time.sleep(0.01)
+        return model(z)
+
+
+class Shut:
+    """A model that cannot be opened elsewhere."""
+
+    def __reduce__(self):
+        return _refuse, ()
+
+    def __call__(self, z):
+        return model(z)
+
+
+def _refuse():
+    raise OSError("weights.bin is not here")
+
+
+class Fatal:
+    """A model that takes its process down with it."""
+
+    def __call__(self, z):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def broken(z):
+    if len(z) > 10:
+        raise ValueError("bad shape")
+    return model(z)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A real cluster of two processes."""
+    distributed = pytest.importorskip("distributed")
+    settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
+    # a free port: without one it takes 8787, and fails where that is taken
+    with distributed.LocalCluster(**settings, dashboard_address="127.0.0.1:0") as cluster:
+        yield cluster
+
+
+@pytest.fixture(params=["threads", "processes", "dask"])
+def run(request):
+    if request.param == "dask":
+        return geex.run.dask(request.getfixturevalue("cluster").scheduler_address)
+    return {"threads": threads, "processes": geex.run.processes}[request.param](2)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return explained(model, X, METHOD, QUERIES)
+
+
+def lines(path):
+    return path.read_text().split() if path.exists() else []
+
+
+def wait_for(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("method", [METHOD, RISE(cells=3), geex.Shapley()], ids=str)
+def test_the_same_bytes(run, method):
+    for x in (X, X[0]) if method is METHOD else (X,):
+        weighed = model if x is X else first_row
+        same(explained(weighed, x, method, 1500, run=run), explained(weighed, x, method, 1500))
+
+
+def first_row(z):
+    return np.tanh(z.sum(axis=1))
+
+
+def test_journal_and_budget_work_as_on_one_machine(run, plain, tmp_path):
+    path = tmp_path / "run.geex"
+    explained(model, X, METHOD, 1000, run=run, journal=path)
+    counted = Counted()
+    same(explained(counted, X, METHOD, QUERIES, journal=path), plain)
+    assert counted.rows == QUERIES - 1000
+    same(explained(model, X, METHOD, QUERIES, journal=path, run=run), plain)
+
+
+def test_ctrl_c_explains_what_is_in(run, tmp_path):
+    path, held = tmp_path / "run.geex", Held(tmp_path, 24)
+
+    def interrupt():
+        wait_for(lambda: len(lines(held.log)) >= 24)  # begun: the first ones are in by then, whoever was slow to start
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        held.go.touch()
+
+    threading.Thread(target=interrupt).start()
+    with pytest.warns(errors.PartialRun):
+        part = explained(held, X, METHOD, 50000, run=run, journal=path)
+    assert part.partial
+    assert part.queries < 40000
+    again = geex.estimate(path)
+    same(again, part)
+
+
+@pytest.mark.parametrize("run", ["processes", "dask"], indirect=True)
+def test_a_worker_that_is_killed_changes_nothing(run, plain, tmp_path):
+    held = Held(tmp_path, 4)
+    killed = []
+
+    def kill():
+        wait_for(lambda: len(lines(held.log)) >= 4)
+        killed.append(int(lines(held.log)[-1]))
+        os.kill(killed[0], signal.SIGKILL)
+        held.go.touch()
+
+    threading.Thread(target=kill).start()
+    same(explained(held, X, METHOD, QUERIES, run=run), plain)
+    assert killed
+    assert len({*lines(held.log)}) >= 2
+    assert killed[0] != os.getpid()
+
+
+@pytest.mark.parametrize("run", ["processes", "dask"], indirect=True)
+def test_a_model_that_cannot_be_opened_gives_its_error(run):
+    with pytest.raises(errors.ModelRaised, match=r"could not be opened.*weights.bin is not here"):
+        explained(Shut(), X, METHOD, run=run)
+
+
+def test_an_error_of_the_model_comes_back(run):
+    with pytest.raises(errors.ModelRaised, match="bad shape"):
+        explained(broken, X, METHOD, run=run)
+
+
+def test_a_model_that_kills_its_workers_is_an_error():
+    with pytest.raises(errors.RunError, match="died 3 times"):
+        explained(Fatal(), X, METHOD, run=geex.run.processes(1))
+
+
+def test_a_model_that_cannot_be_sent():
+    with pytest.raises(errors.InputError, match="the model cannot be sent"):
+        explained(Counted(), X, METHOD, run=geex.run.processes(1))
+
+
+CLUSTER = """
+import distributed, sys, time
+
+if __name__ == "__main__":
+    cluster = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0", host="127.0.0.1",
+        protocol="tcp"
+    )
+    print(cluster.scheduler_address, flush=True)
+    sys.stdin.read() if sys.stdin else time.sleep(600)
+    time.sleep(600)
+"""
+
+
+def test_a_scheduler_that_goes_away_leaves_the_journal_good(plain, tmp_path):
+    pytest.importorskip("distributed")
+    path, held = tmp_path / "run.geex", Held(tmp_path, 4)
+    process = start(code=CLUSTER)
+    address = process.stdout.readline().strip()
+
+    def kill():
+        wait_for(lambda: len(lines(held.log)) >= 4 and committed(path) > 1000)
+        process.kill()
+
+    threading.Thread(target=kill).start()
+    with pytest.raises(errors.RunError, match="went away") as caught:
+        explained(held, X, METHOD, QUERIES, run=geex.run.dask(address), journal=path)
+    process.communicate()
+    assert any("goes on from there" in note for note in caught.value.__notes__)
+    counted = Counted()
+    same(explained(counted, X, METHOD, QUERIES, journal=path), plain)
+    assert counted.rows < QUERIES - 1000
+
+
+def test_no_scheduler_no_worker(monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("geex._query.runners.dask.PATIENCE", 0.5)
+    with pytest.raises(errors.RunError, match=r"no Dask scheduler at"):
+        explained(model, X, METHOD, run=geex.run.dask("127.0.0.1:1"))
+    with pytest.raises(errors.InputError, match="cluster is None"):
+        geex.run.dask(None)
+
+
+class Opened:
+    """A model that takes its time to open, and counts how often it was."""
+
+    count = 0
+
+    def __reduce__(self):
+        return _open, ()
+
+    def __call__(self, z):
+        return model(z)
+
+
+def _open():
+    time.sleep(0.05)
+    Opened.count += 1
+    return Opened()
+
+
+def test_threads_of_one_worker_open_a_model_once():
+    parcel = worker.parcel(Opened(), geex.Limits(), 10, 4)
+    plans = [worker.packed(Ends(np.full((1, 6, 5), float(i))), "the plan") for i in range(worker.PLANS + 4)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda plan: worker.answer(parcel, plan, 0, 1), plans * 20))
+    assert Opened.count == 1
+    for i, answers in enumerate(found):
+        np.testing.assert_array_equal(answers, model(np.full((1, 6, 5), float(i % len(plans)))))
+
+
+def test_workers_share_the_pace():
+    parcel = worker.parcel(model, geex.Limits(requests_per_second=8, rows_per_second=100), 10, 4)
+    assert (parcel.limits.requests_per_second, parcel.limits.rows_per_second) == (2, 25)

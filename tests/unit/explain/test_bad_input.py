@@ -1,0 +1,316 @@
+"""Bad input gets an error of its own kind that says what was got, what was wanted and the fix."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+import geex
+from geex import errors
+from geex.methods import GE, Interpolated
+from tests.helpers import explained
+
+X = np.linspace(0.5, 2.0, 12).reshape(3, 4)
+
+
+def model(z):
+    return np.stack([z.sum((1, 2)), -z.sum((1, 2))], axis=1)
+
+
+class Counting:
+    def __init__(self, answer=model):
+        self.rows, self.answer = 0, answer
+
+    def __call__(self, z):
+        self.rows += len(z)
+        return self.answer(z)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "settings"),
+    [
+        (errors.BaselineError, r"\(4, 3\).*\(3, 4\)", {"baseline": np.zeros((4, 3))}),
+        (errors.BaselineError, r"per_channel\(values, axis=0\)", {"baseline": np.zeros(3)}),
+        (errors.BaselineError, "real numbers", {"baseline": "zero"}),
+        (errors.BaselineError, "NaN", {"baseline": np.nan}),
+        (errors.BaselineError, "empty", {"baseline": []}),
+        (errors.BaselineError, "raised ZeroDivisionError", {"baseline": lambda x: 1 / 0}),
+        (errors.MethodError, "larger than the image", {"baseline": geex.blur(5, 1.0)}),
+        (errors.MethodError, "larger than the image", {"method": geex.GEEX(1.0, smooth=(5, 0.7))}),
+        (errors.MethodError, "such as geex.GEEX", {"method": geex.GEEX}),
+        (errors.MethodError, "such as geex.GEEX", {"method": "geex"}),
+        (errors.MethodError, "axis", {"method": geex.GEEX(1.0, shared=2)}),
+        (errors.ExplicandError, "equals the baseline", {"baseline": X}),
+        (errors.TargetError, r"'cat'.* not known; give geex.explain labels=", {"target": "cat"}),
+        (errors.TargetError, "the nearest are 'Cat fish'", {"target": "cat", "labels": ["Cat fish", "dog"]}),
+        (errors.TargetError, "outputs are called 'xy', 'zz'", {"target": ["cat"], "labels": ["xy", "zz"]}),
+        (errors.TargetError, "0, 1 are all called 'cat'", {"target": "cat", "labels": ["Cat", "CAT"]}),
+        (errors.TargetError, "whole number, a label", {"target": ["cat", 1.5], "labels": ["cat", "dog"]}),
+        (errors.InputError, "labels is 'cat'", {"labels": "cat"}),
+        (errors.TargetError, "whole number", {"target": 1.5}),
+        (errors.TargetError, "whole number", {"target": True}),
+        (errors.TargetError, "whole number", {"target": []}),
+        (errors.InputError, "score", {"score": "logits"}),
+        (errors.InputError, "seed", {"seed": -1}),
+        (errors.InputError, "seed", {"seed": 1.5}),
+        (errors.BudgetError, "queries", {"queries": 0}),
+        (errors.BudgetError, "queries", {"queries": 10.5}),
+        (errors.BudgetError, "at least 6", {"queries": 5}),
+        (errors.BudgetError, "at least 42", {"queries": 41, "method": Interpolated(1.0, steps=10)}),
+        (errors.BudgetError, "batch", {"batch": 0}),
+        (errors.BoundsError, "lowest", {"bounds": (1, 0)}),
+        (errors.BoundsError, "lowest", {"bounds": 1}),
+        (errors.BoundsError, "outside", {"bounds": (0, 1)}),
+        (errors.BoundsError, "shapes", {"bounds": (np.zeros(5), np.ones(5))}),
+        (errors.FeaturesError, "channel axis", {"features": geex.Pixels(channels=2)}),
+        (errors.FeaturesError, "group map", {"features": geex.Groups(np.zeros((3, 3), int))}),
+        (errors.FeaturesError, "geex.Elements", {"features": "pixels"}),
+    ],
+)
+def test_before_the_first_query(kind, said, settings):
+    counting = Counting()
+    with pytest.raises(kind, match=said):
+        geex.explain(counting, X, **{"progress": False, "method": geex.GEEX(0.5), **settings})
+    assert counting.rows == 0
+    assert issubclass(kind, errors.GeexError)
+
+
+@pytest.mark.parametrize(
+    ("x", "said"),
+    [
+        (np.array(["a"]), "real numbers"),
+        (np.array([object()]), "real numbers"),
+        (np.array([1 + 2j]), "real numbers"),
+        (np.array([1.0, np.nan]), r"not finite at \(1,\)"),
+        (np.array([np.inf]), "not finite"),
+        (np.zeros((0, 3)), "no element"),
+        (None, "real numbers"),
+    ],
+)
+def test_explicands(x, said):
+    with pytest.raises(errors.ExplicandError, match=said):
+        geex.explain(Counting(), x)
+
+
+@pytest.mark.parametrize("sigma", [0, -1.0, np.nan, np.inf, "1", True])
+@pytest.mark.parametrize("method", [geex.GEEX, GE, Interpolated])
+def test_sigma_when_the_method_is_made(method, sigma):
+    with pytest.raises(errors.MethodError, match="sigma"):
+        method(sigma=sigma)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"smooth": 5},
+        {"smooth": (4, 0.7)},
+        {"smooth": (5, 0.0)},
+        {"smooth": (5, 0.7), "family": geex.Laplace()},
+        {"coupling": "sobol"},
+        {"coupling": "orthogonal", "family": geex.Laplace()},
+        {"coupling": "orthogonal", "smooth": (3, 1.0)},
+        {"family": "gaussian"},
+    ],
+    ids=str,
+)
+def test_settings_when_the_method_is_made(settings):
+    with pytest.raises(errors.MethodError):
+        geex.GEEX(1.0, **settings)
+
+
+@pytest.mark.parametrize("steps", [0, 2.5, True])
+def test_steps_when_the_method_is_made(steps):
+    with pytest.raises(errors.MethodError, match="steps"):
+        Interpolated(steps=steps)
+
+
+@pytest.mark.parametrize("target", [2, -3, [0, 5]])
+def test_target_out_of_range_is_known_after_two_queries(target):
+    counting = Counting()
+    with pytest.raises(errors.TargetError, match="2 outputs"):
+        explained(counting, X, geex.GEEX(0.5), target=target)
+    assert counting.rows == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda z: model(z)[:1], "one row for each query"),
+        (lambda z: 1.0, "one row for each query"),
+        (lambda z: np.zeros((len(z), 2, 2)), "one row for each query"),
+        (lambda z: np.zeros((len(z), 0)), "one row for each query"),
+        (lambda z: ["cat"] * len(z), "real numbers"),
+        (lambda z: {"scores": 1}, "real numbers"),
+        (lambda z: None, "real numbers"),
+        (lambda z: [[1, 2], [3]], "no array"),
+        (lambda z: np.where(np.arange(len(z)) == 1, np.nan, 1.0), "nan for output 0 of query 1;"),
+        (lambda z: np.full(len(z), np.inf), "inf for output 0 of query 0;"),
+        (lambda z: model(z) + 1j, "real numbers"),
+    ],
+)
+def test_answers(answer, said):
+    with pytest.raises(errors.AnswerError, match=said):
+        explained(answer, X, geex.GEEX(0.5))
+
+
+def test_the_query_that_was_answered_with_nan_is_on_the_error():
+    def sometimes(z):
+        return np.where(z[:, 0, 0] < -0.5, np.nan, z.sum((1, 2)))
+
+    with pytest.raises(errors.AnswerError) as caught:
+        explained(sometimes, X, geex.GEEX(1.0), batch=100)
+    assert caught.value.query.shape == X.shape
+    assert caught.value.query[0, 0] < -0.5
+
+
+def test_a_width_that_changes_from_batch_to_batch():
+    calls = []
+
+    def fickle(z):
+        calls.append(1)
+        return (
+            np.ones((len(z), 3 if len(calls) > 2 else 2)) * np.arange(1, 4)[: 3 if len(calls) > 2 else 2] * z[:, :1, 0]
+        )
+
+    with pytest.raises(errors.AnswerError, match=r"3 outputs.*2 before"):
+        explained(fickle, X, geex.GEEX(0.5), batch=50)
+
+
+def test_a_model_that_raises_shows_its_own_error_and_the_batch():
+    def broken(z):
+        raise KeyError("no such layer")
+
+    with pytest.raises(errors.ModelRaised, match=r"KeyError: 'no such layer'\n.*\(2, 3, 4\)") as caught:
+        explained(broken, X, geex.GEEX(0.5))
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_batch_axis_in_x_is_pointed_out():
+    def images_only(z):
+        if z.ndim != 3:
+            raise ValueError("expected 3 axes")
+        return z.sum((1, 2))
+
+    with pytest.raises(errors.ModelRaised, match=r"explain x\[0\]"):
+        explained(images_only, X[None], geex.GEEX(0.5))
+
+
+def test_keyboard_interrupts_are_not_swallowed():
+    def stopped(z):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        explained(stopped, X, geex.GEEX(0.5))
+
+
+@pytest.mark.parametrize("bad", [None, "model", 3])
+def test_a_model_must_be_callable(bad):
+    with pytest.raises(errors.InputError, match="callable"):
+        explained(bad, X, geex.GEEX(0.5))
+
+
+def test_little_to_explain_is_a_warning():
+    with pytest.warns(errors.LittleToExplain, match="another baseline"):
+        explanation = explained(lambda z: np.full(len(z), 3.0), X, geex.GEEX(0.5))
+    assert (explanation.values == 0).all()
+    assert (explanation.stderr == 0).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        explained(lambda z: z.sum((1, 2)), X, geex.GEEX(0.5))
+
+
+@pytest.mark.parametrize("queries", [6, 7, 8, 100, 101])
+def test_the_budget_is_never_exceeded(queries):
+    counting = Counting()
+    explanation = explained(counting, X, geex.GEEX(0.5), queries)
+    assert counting.rows == explanation.queries <= queries
+
+
+def test_scores_that_do_not_go_with_the_answer():
+    with pytest.raises(errors.AnswerError, match="probabilities"):
+        explained(model, X, geex.GEEX(0.5), score="log_odds")
+    with pytest.raises(errors.AnswerError, match="two outputs"):
+        explained(lambda z: z.sum((1, 2)), X, geex.GEEX(0.5), score="softmax")
+    with pytest.raises(errors.InputError, match="one row for each row"):
+        explained(model, X, geex.GEEX(0.5), score=lambda a: a[:1])
+    with pytest.raises(errors.InputError, match="NaN"):
+        explained(model, X, geex.GEEX(0.5), score=lambda a: a * np.nan)
+
+
+def test_explaining_no_explicands():
+    with pytest.raises(errors.ExplicandError):
+        geex.explain_batch(model, [])
+
+
+@pytest.mark.parametrize("method", ["regression", geex.Regression, 3])
+def test_estimates_by_what_is_no_method(method):
+    found = explained(model, X, geex.GEEX(0.5), 100)
+    with pytest.raises(errors.MethodError, match="wanted a method such as"):
+        geex.estimate(found, method=method)
+
+
+@pytest.mark.parametrize("path", [3.5, [], b"x"])
+def test_paths_that_are_none(path):
+    with pytest.raises(errors.InputError, match="wanted the path of a file"):
+        explained(model, X, geex.GEEX(0.5), 100, journal=path)
+    with pytest.raises(errors.FileError, match="wanted the path of a file"):
+        geex.Explanation.load(path)
+
+
+def test_names_that_are_none():
+    found = explained(model, X, geex.GEEX(0.5), 100)
+    with pytest.raises(errors.InputError, match="labels is 5; wanted a list"):
+        found.named(labels=5)
+    with pytest.raises(errors.InputError, match="names is 5; wanted a list of names, one for each feature"):
+        found.named(names=5)
+
+
+def test_settings_that_are_neither_true_nor_false():
+    with pytest.raises(errors.MethodError, match="complete is 'a'; wanted True or False"):
+        geex.Regression(complete="a")
+    with pytest.raises(errors.FeaturesError, match="line is 1; wanted True or False"):
+        geex.Elements(line=1)
+
+
+def test_an_estimator_is_no_callable_and_the_error_says_what_makes_one_of_it():
+    class Estimator:
+        def predict(self, rows):
+            return rows[:, 0]
+
+    with pytest.raises(errors.InputError, match=r"geex\.models\.sklearn"):
+        explained(Estimator(), X, geex.GEEX(0.5), 100)
+
+
+def test_what_to_do_with_a_text_and_with_a_module():
+    with pytest.raises(errors.GeexError, match=r"x is a str .*geex\.models\.text\(model, text\)"):
+        geex.explain(lambda z: z, "a text", progress=False)
+    with pytest.raises(errors.InputError, match=r"PyTorch module and x is a ndarray; wanted geex\.models\.torch"):
+        geex.explain(torch.nn.Linear(3, 2), np.ones(3), progress=False)
+
+
+def test_a_list_of_numbers_is_a_row_or_several_baselines():
+    with pytest.raises(errors.BaselineError, match=r"as many as x has: np\.asarray\(baseline\) is a row"):
+        geex.explain(lambda z: z.sum(1), [1.0, 2.0, 3.0], baseline=[0.5, 1.0, 2.0], progress=False)
+    found = geex.explain(lambda z: z.sum(1), [1.0, 2.0, 3.0], baseline=[0.5, 1.0], progress=False)
+    np.testing.assert_allclose(found.values, [0.25, 1.25, 2.25])
+
+
+def test_a_method_of_a_journal_is_checked(tmp_path):
+    explained(lambda z: z.sum(1), np.ones(3), geex.Shapley(), 10, journal=tmp_path / "run.geex")
+    for wrong in ("x", geex.Shapley):
+        with pytest.raises(errors.MethodError, match="wanted a method such as"):
+            geex.estimate(tmp_path / "run.geex", method=wrong)
+
+
+@pytest.mark.parametrize("method", [geex.Regression(), geex.Presence(alpha=0.5)], ids=["Regression", "Presence"])
+def test_what_no_draw_met_is_not_known_to_be_nothing(method):
+    """An AND of six: 47 draws may well meet none of it, and its values, 1/32, lie within the intervals."""
+    found = explained(lambda z: (z[:, :6] > 0).all(1) * 1.0, np.ones(8), method, 96)
+    assert not found.values.any()
+    low, high = found.interval()
+    assert (high > 1 / 32).all()
+    assert (low < 0).all()
+    assert found.region(np.ones(8, bool)).high > 0
+    same = explained(lambda z: (z[:, :6] > 0).all(1) * 1.0, np.append(np.ones(8), 0.0), method, 96)
+    assert same.stderr[8] == 0 < same.stderr[7]

