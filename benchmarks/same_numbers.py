@@ -50,8 +50,8 @@ def main() -> int:
         print(*errors, f"{len(now):,} arrays written to {options.write}", sep="\n")
         return 1 if errors else 0
     before = stored(options.compare, options.only)
-    found = [difference(before.get(name), now.get(name)) for name in before | now]
-    lines = [f"{name}: {text}" for name, text in zip(before | now, found, strict=True) if text]
+    found = [difference(before.get(name), now.get(name)) for name in now | before]
+    lines = [f"{name}: {text}" for name, text in zip(now | before, found, strict=True) if text]
     print(*lines, f"{len(now):,} arrays computed, {len(lines):,} differ from {options.compare}", sep="\n")
     return 1 if lines or not now else 0
 
