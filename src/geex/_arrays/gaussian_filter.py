@@ -11,9 +11,11 @@ import numpy as np
 
 from geex._arrays.arrays import Array, Shape, like, namespace
 from geex._arrays.validation import is_whole, positive
+from geex._stored_names import stored
 from geex.errors import MethodError
 
 
+@stored("kernel/1")
 @dataclass(frozen=True)
 class Kernel:
     """A Gaussian filter: odd `size` in pixels and deviation `sigma`."""

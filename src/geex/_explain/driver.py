@@ -15,6 +15,7 @@ from geex._query.ordered_answers import default_batch
 from geex._query.session import Engine, Session
 from geex._results.explanation import Explanation
 from geex._results.record import Record, explained
+from geex._stored_names import why_unstable
 from geex.errors import BudgetError, JournalError
 
 BASELINE = 2  # a baseline's place in the seed's streams
@@ -25,6 +26,9 @@ def explain_tasks(asking: Engine, tasks: list[Task], masks: Masks) -> list[Expla
     if asking.model is not None:
         tasks = [replace(task, twice=asking.limits.twice) for task in tasks]
     planned = [_planned(task, masks) for task in tasks]
+    if asking.journal is not None and asking.model is not None:
+        for task, plans in planned:
+            _check_storable(task, plans)
     total = sum(1 + len(plans) + task.twice + sum(plan.search.rows * n for plan, n in plans) for task, plans in planned)
     explanations: list[Explanation] = []
     batch = min(default_batch(task.explicand) if task.batch is None else task.batch for task in tasks)
@@ -136,6 +140,18 @@ def plans_of(task: Task, masks: Masks) -> list[tuple[Plan, int]]:
         plan = Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, masks)
         plans.append((plan, search.afford(rows)))
     return plans
+
+
+def _check_storable(task: Task, plans: list[tuple[Plan, int]]) -> None:
+    """Raise JournalError where something has no stable form: the answers would be paid for again after a restart."""
+    parts = {"method": task.method, "features": task.features, "stop": task.stop}
+    for name, part in [*parts.items(), *(("method", plan.search) for plan, _ in plans)]:
+        if reason := why_unstable(part):
+            raise JournalError(
+                f"`{name}` cannot be kept in a journal: {reason}. Make it a frozen dataclass whose fields are numbers, "
+                "texts, arrays or such dataclasses; or leave out journal=.",
+                code="journal-unstable-values",
+            )
 
 
 def _nothing(session: Session) -> BaseException:

@@ -13,9 +13,11 @@ from geex._arrays.arrays import host
 from geex._arrays.validation import is_number
 from geex._protocols import Estimate
 from geex._results.precision import TENTH, leading, moved, reaches
+from geex._stored_names import stored
 from geex.errors import InputError
 
 
+@stored("Precise/1")
 @dataclass(frozen=True)
 class Precise:
     """Stops when the sum over the top features is known to ± tolerance, as a share of f(x) − f(x̊), and was not further
@@ -52,6 +54,7 @@ class Precise:
         )
 
 
+@stored("Settled/1")
 @dataclass(frozen=True)
 class Settled:
     """Stops when the ranking of the top features has settled: when half as many queries more hardly changed it, or, for

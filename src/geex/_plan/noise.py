@@ -14,8 +14,10 @@ from geex._arrays.gaussian_filter import Kernel, room, smooth
 from geex._plan.path import Positions, Steps, on_path
 from geex._plan.search import Draws
 from geex._protocols import Family, Features
+from geex._stored_names import stored
 
 
+@stored("Gaussian/1")
 @dataclass(frozen=True)
 class Gaussian:
     """π(ε) ∝ exp(−ε²/2); score ε."""
@@ -27,6 +29,7 @@ class Gaussian:
         return noise
 
 
+@stored("Laplace/1")
 @dataclass(frozen=True)
 class Laplace:
     """π(ε) ∝ exp(−√2 |ε|); score √2 sign(ε)."""
@@ -41,6 +44,7 @@ class Laplace:
         return sqrt(2) * namespace(noise).sign(noise)
 
 
+@stored("Logistic/1")
 @dataclass(frozen=True)
 class Logistic:
     """π(ε) ∝ sech²(ε/2s) with s = √3/π; score tanh(ε/2s)/s."""
@@ -55,6 +59,7 @@ class Logistic:
         return namespace(noise).tanh(noise / (2 * s)) / s
 
 
+@stored("noise/1")
 @dataclass(frozen=True)
 class Noise:
     """How a run draws noise and turns it into queries and weights.

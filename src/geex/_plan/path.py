@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from geex._arrays.arrays import Array, namespace
+from geex._stored_names import stored
 
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 
@@ -39,6 +40,7 @@ class Positions(Protocol):
         ...
 
 
+@stored("fixed position/1")
 @dataclass(frozen=True)
 class Fixed:
     """Every query at one place, such as the explicand itself (α = 1)."""
@@ -50,6 +52,7 @@ class Fixed:
         return np.full(count, self.at)
 
 
+@stored("dense positions/1")
 @dataclass(frozen=True)
 class Dense:
     """α ~ U[0,1], one draw in each of `round` strata (an even number)."""
@@ -67,6 +70,7 @@ class Dense:
         return (strata + rng.random(self.round)) / self.round
 
 
+@stored("stepped positions/1")
 @dataclass(frozen=True)
 class Steps:
     """α = j/s for j = 1 … s, two units at each: the right Riemann sum of the paper's first form."""

@@ -5,7 +5,6 @@ pairs, orthogonal blocks), its size depends on the shape of the explicand alone,
 itself an even plan: a run can stop early, go on later or be given more queries, and every answer still counts.
 """
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,6 +15,7 @@ import numpy as np
 from geex._arrays.arrays import Array, Shape, accelerated, host, library, namespace
 from geex._plan.search import Draws
 from geex._protocols import Features, Search
+from geex._stored_names import fingerprint
 
 CHUNK_ELEMENTS = 2**22
 CHUNK_ELEMENTS_ACCELERATED = 2**25
@@ -120,8 +120,8 @@ class Plan:
     @cached_property
     def fingerprint(self) -> str:
         """Equal for plans that ask the same: neither the number of queries nor the features count."""
-        facts = ("geex plan 1", self.search, self.seed, library(self.explicand), str(self.dtype))
-        return _fingerprint(facts, [self.explicand, self.baseline, *(self.bounds or ())])
+        facts = ("plan/1", self.search, self.seed, library(self.explicand), str(self.dtype).removeprefix("torch."))
+        return fingerprint(facts, map(host, (self.explicand, self.baseline, *(self.bounds or ()))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ class Ends:
 
     @cached_property
     def fingerprint(self) -> str:
-        return _fingerprint(("geex ends 1",), [self.points])
+        return fingerprint(("ends/1",), [host(self.points)])
 
     def rows(self, start: int, stop: int) -> Array:
         return self.points[start:stop, ...]
@@ -141,14 +141,6 @@ class Ends:
 def seed_of(seed: int, *place: int) -> int:
     """A seed of its own for every place that has one."""
     return int(np.random.SeedSequence(seed, spawn_key=place).generate_state(1, np.uint64)[0])
-
-
-def _fingerprint(facts: tuple[object, ...], arrays: list[Array]) -> str:
-    digest = hashlib.sha256(repr(facts).encode())
-    for array in arrays:
-        digest.update(f"{tuple(array.shape)} {array.dtype}".encode())
-        digest.update(host(array).tobytes())
-    return digest.hexdigest()
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from geex._plan.path import Dense
 from geex._plan.search import Draws
 from geex._problem.features import Pixels
 from geex._protocols import Features, Search
+from geex._stored_names import stored
 
 ROUND = Dense()
 
@@ -27,6 +28,7 @@ ROUND = Dense()
 NEAREST = 2.0**-20  # float32 tells 1 − α from 1 down to here
 
 
+@stored("presence masks/1")
 @dataclass(frozen=True)
 class PresenceMasks(Search):
     """The search of `Presence`. A draw's noise is its mask over features (u, p), 1 where a feature shows.

@@ -20,11 +20,13 @@ from geex._arrays.arrays import Array, Stream, host, like
 from geex._plan.presence_masks import PresenceMasks
 from geex._plan.search import Draws
 from geex._protocols import Features, Search
+from geex._stored_names import stored
 
 COUNTED = 2**53  # members of a stratum from which on none comes twice by chance
 LEAST = 4
 
 
+@stored("subsets/1")
 @dataclass(frozen=True)
 class Subsets(Search):
     """Subsets of `players`, the numbers of the features that differ."""

@@ -2,7 +2,8 @@
 
     digest(thing) = sha256(its kind, and what it holds: numbers, bytes, entries, attributes, code)
 
-An object is what its attributes are, whatever else lies in memory: strides, padding, caches of C, addresses.
+An object is what its attributes are, whatever else lies in memory: strides, padding, caches of C, addresses. Objects of
+geex are what their stored name and declared values are, wherever their class is.
 """
 
 import hashlib
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import host
+from geex._stored_names import is_stored, name_of, values_of
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, range)
 MADE = (partial, attrgetter, itemgetter, methodcaller)
@@ -34,7 +36,7 @@ def digest(*parts: Any) -> str:
 def _into(write: Write, part: Any, above: tuple[int, ...]) -> None:
     """Writes the kind of a part and what it holds. above: the addresses of those that hold it."""
     kind = type(part)
-    write(f"{kind.__module__}.{kind.__qualname__}:".encode())
+    write(f"{name_of(kind)};".encode())
     if id(part) in above:
         write(b"again;")
     elif isinstance(part, PLAIN):
@@ -67,6 +69,8 @@ def _array(write: Write, array: Any, above: tuple[int, ...]) -> None:
 
 def _held(part: Any) -> list[Any] | tuple[Any, ...] | str:
     """What makes a part what it is: entries, or a text."""
+    if is_stored(part):
+        return list(values_of(part, brief=True).items())
     if isinstance(part, set | frozenset):
         return sorted(digest(entry) for entry in part)
     if isinstance(part, Mapping):

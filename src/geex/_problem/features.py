@@ -13,9 +13,11 @@ import numpy as np
 from geex._arrays.arrays import Array, Shape, as_array, host, namespace, owned, segment_sum
 from geex._arrays.validation import is_whole, truth
 from geex._protocols import Features
+from geex._stored_names import stored
 from geex.errors import FeaturesError, GeexError
 
 
+@stored("Elements/1")
 @dataclass(frozen=True)
 class Elements:
     """Every element of the input is a feature.
@@ -44,6 +46,7 @@ class Elements:
         return np.arange(prod(shape)).reshape(shape)
 
 
+@stored("Pixels/1")
 @dataclass(frozen=True)
 class Pixels:
     """Every pixel is a feature: the elements along the axis `channels` belong together."""
@@ -69,6 +72,7 @@ class Pixels:
         )
 
 
+@stored("Groups/1")
 @dataclass(frozen=True, eq=False, repr=False)
 class Groups:
     """Elements with the same label in `map` are one feature.

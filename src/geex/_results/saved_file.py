@@ -9,21 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from geex._problem.features import Elements, Groups, Pixels
 from geex._protocols import Features
+from geex._stored_names import UnknownName, encoded, restored, why_unstable
 from geex.errors import FileError
 
-FORMAT = "geex explanation 1"
+FORMAT = "explanation/1"
 
 
 def write_file(path: Path, facts: dict[str, Any], arrays: dict[str, np.ndarray], features: Features | None) -> Path:
     """Writes a file beside `path` and puts it there when it is whole."""
-    kind, groups = (None, np.zeros(0, int)) if features is None else to_facts(features)
-    told = np.array(json.dumps({**facts, "features": kind}))
+    arrays = dict(arrays)
+    settings = {name: encoded(fact, arrays) for name, fact in {**facts, "features": _storable(features)}.items()}
+    told = np.array(json.dumps(settings))
     handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with open(handle, "wb") as file:
-            np.savez_compressed(file, format=np.array(FORMAT), facts=told, groups=groups, **arrays)  # type: ignore[arg-type]
+            np.savez_compressed(file, format=np.array(FORMAT), facts=told, **arrays)  # type: ignore[arg-type]
         os.chmod(part, 0o644)
         os.replace(part, path)
     except BaseException:
@@ -42,33 +43,23 @@ def read_file(path: Path, wanted: Sequence[str]) -> tuple[dict[str, Any], dict[s
             content = {name: arrays_file[name] for name in arrays_file.files}
         if str(content["format"]) != FORMAT:
             raise FileError(f"{path} is in format {str(content['format'])!r}; this version reads {FORMAT!r}.")
-        facts = json.loads(str(content["facts"]))
+        facts = {name: restored(fact, content) for name, fact in json.loads(str(content["facts"])).items()}
         missing = [name for name in wanted if name not in facts and name not in content]
         if missing:
             raise KeyError(missing[0])
-        return facts, content, from_facts(facts.get("features"), content.get("groups"))
+        return facts, content, facts.pop("features", None)
+    except UnknownName as unknown:
+        raise FileError(
+            f"{path} holds {unknown}, which is not part of this geex. Import the module that defines it, or load the "
+            "file with the version that saved it.",
+            code="file-unknown-name",
+        ) from None
     except (FileError, FileNotFoundError, IsADirectoryError, PermissionError):
         raise
     except Exception as error:
         raise FileError(f"{path} is not an explanation saved by geex ({type(error).__name__}: {error}).") from error
 
 
-def to_facts(features: Features) -> tuple[dict[str, Any] | None, np.ndarray]:
-    """Features as values that JSON can hold and a map of groups, empty where they are none; None for a stranger's."""
-    if isinstance(features, Groups):
-        return {"kind": "Groups", "channels": features.channels}, features.map
-    if isinstance(features, Elements):
-        return {"kind": "Elements", "channels": features.channels, "line": features.line}, np.zeros(0, int)
-    if isinstance(features, Pixels):
-        return {"kind": "Pixels", "channels": features.channels}, np.zeros(0, int)
-    return None, np.zeros(0, int)
-
-
-def from_facts(facts: dict[str, Any] | None, groups: np.ndarray | None) -> Features | None:
-    """The features that `to_facts` described."""
-    if facts is None or groups is None:
-        return None
-    if facts["kind"] == "Groups":
-        return Groups(groups, facts["channels"])
-    settings = {name: value for name, value in facts.items() if name != "kind"}
-    return Pixels(**settings) if facts["kind"] == "Pixels" else Elements(**settings)
+def _storable(features: Features | None) -> Features | None:
+    """Return the features, or None where they have no stable form: they are not needed to read the values."""
+    return None if why_unstable(features) else features

@@ -19,6 +19,7 @@ from geex._plan.plan import Plan
 from geex._problem.features import image_axes
 from geex._problem.outputs import Score
 from geex._protocols import Estimate, Family, Features
+from geex._stored_names import stored
 from geex.errors import MethodError
 
 FEWEST_BLOCKS = 30
@@ -39,6 +40,7 @@ class ByScore:
         return estimate(answered, targets, score, rows)
 
 
+@stored("GEEX/1")
 @dataclass(frozen=True)
 class GEEX(ByScore):
     """The paper's method: single-sample gradient estimates, dense on the path from baseline to explicand.
@@ -82,6 +84,7 @@ class GEEX(ByScore):
         return _blurred_path(search, "the path integral from the baseline to x of the gradient")
 
 
+@stored("Interpolated/1")
 @dataclass(frozen=True)
 class Interpolated(ByScore):
     """The paper's first form: gradient estimates at s steps j/s of the path, equally many draws at each.
@@ -110,6 +113,7 @@ class Interpolated(ByScore):
         return f"{_blurred_path(search, riemann)} The sum's own error is of the order 1/steps."
 
 
+@stored("GE/1")
 @dataclass(frozen=True)
 class GE(ByScore):
     """The gradient estimator at the explicand. Its values are slopes: they do not add up to anything.

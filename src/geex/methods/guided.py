@@ -22,6 +22,7 @@ from geex._plan.presence_masks import PresenceMasks
 from geex._problem.features import grid_axes
 from geex._problem.outputs import Score
 from geex._protocols import Features
+from geex._stored_names import stored
 from geex.errors import MethodError
 from geex.methods.regression import Regression
 
@@ -30,6 +31,7 @@ QUICKLY = Regression(choice=96, most=512)  # a region needs no more
 FAR = 6.0  # widths from which on values do not count in the smoothing of a region
 
 
+@stored("Guided/1")
 @dataclass(frozen=True)
 class Guided:
     """Regression on smooth presence masks, coarse over the whole image and fine where it matters, in turns.

@@ -28,12 +28,14 @@ from geex._plan.search import Draws
 from geex._problem.features import Groups, image_axes, label_map, spread
 from geex._problem.outputs import Score, scored
 from geex._protocols import Features, Search
+from geex._stored_names import stored
 from geex.errors import FeaturesError, MethodError, MissingPackage
 from geex.methods.rise import mean_over
 
 BLOCK_ELEMENTS = 2**22
 
 
+@stored("LIME/1")
 @dataclass(frozen=True, eq=False)
 class LIME:
     """The coefficients of a linear model over segments, the nearer to x the heavier.
@@ -95,6 +97,7 @@ class LIME:
         )
 
 
+@stored("segment masks/1")
 @dataclass(frozen=True)
 class Presences(Search):
     """The search of LIME. A draw's noise is the presence (u, segments) of every segment, 1 or 0."""

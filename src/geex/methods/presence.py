@@ -16,10 +16,12 @@ from geex._arrays.validation import is_number, positive
 from geex._plan.presence_masks import PresenceMasks
 from geex._problem.features import grid_axes
 from geex._protocols import Features
+from geex._stored_names import stored
 from geex.errors import MethodError
 from geex.methods.gradient import ByScore
 
 
+@stored("Presence/1")
 @dataclass(frozen=True)
 class Presence(ByScore):
     """Presence masks, answered by the score estimator; `Regression` takes them further.

@@ -12,8 +12,10 @@ from geex._plan.plan import Plan
 from geex._plan.search import Draws
 from geex._problem.outputs import Score
 from geex._protocols import Features, Search
+from geex._stored_names import stored
 
 
+@stored("Random/1")
 @dataclass(frozen=True)
 class Random:
     """Random values, as a floor to compare with. Asks for f(x) and f(x̊) alone, whatever the budget."""
@@ -33,6 +35,7 @@ class Random:
         return "Nothing: uniform random numbers, which say nothing about the model and do not add up."
 
 
+@stored("no queries/1")
 @dataclass(frozen=True)
 class Nothing(Search):
     """The search that asks nothing."""

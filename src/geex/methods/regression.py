@@ -27,12 +27,14 @@ from geex._plan.presence_masks import PresenceMasks
 from geex._problem.features import Elements, Pixels, neighbouring
 from geex._problem.outputs import Score, scored
 from geex._protocols import Features, Method, Search
+from geex._stored_names import stored
 from geex.errors import MethodError
 from geex.methods.presence import Presence
 
 LARGE, LEAST = 1e12, 1e-100
 
 
+@stored("Regression/1")
 @dataclass(frozen=True)
 class Regression:
     """Values by regression on what another method asks.

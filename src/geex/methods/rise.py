@@ -19,10 +19,12 @@ from geex._plan.search import Draws
 from geex._problem.features import image_axes
 from geex._problem.outputs import Score
 from geex._protocols import Features, Search
+from geex._stored_names import stored
 from geex.errors import MethodError
 from geex.methods.gradient import check_path
 
 
+@stored("RISE/1")
 @dataclass(frozen=True)
 class RISE:
     """Smooth random masks; a pixel's value is the mean score, weighted by how far the pixel shows.
@@ -55,6 +57,7 @@ class RISE:
         )
 
 
+@stored("smooth masks/1")
 @dataclass(frozen=True)
 class SmoothMasks(Search):
     """The search of RISE. A draw's noise is its mask m (u, *shape), axes that share it having length 1."""

@@ -22,6 +22,7 @@ from geex._plan.subsets import Subsets, players_of
 from geex._problem.features import neighbouring
 from geex._problem.outputs import Score
 from geex._protocols import Features, Search
+from geex._stored_names import stored
 from geex.methods.regression import Regression
 
 EXACT = 16  # pixels up to which subsets are asked: all of them may be
@@ -30,6 +31,7 @@ MOST = 1024  # players up to which a process is fitted
 Shared = Fits | Exact | Played
 
 
+@stored("masks by size/1")
 @dataclass(frozen=True)
 class BySize:
     """Asks masks of the sizes that make Shapley values."""
@@ -38,6 +40,7 @@ class BySize:
         return PresenceMasks(features, None, by_size=True)
 
 
+@stored("Shapley/1")
 @dataclass(frozen=True)
 class Shapley:
     """Shapley values, which add up to f(x) − f(x̊) exactly at any budget.

@@ -17,6 +17,7 @@ from geex._problem.digest import digest
 from geex._problem.model_identity import identity
 from geex._problem.outputs import log_odds, softmax
 from geex._query.limits import Limits
+from geex._stored_names import stored
 from geex.errors import AnswerError, InputError
 
 Reader = Callable[[Any], Array]
@@ -49,6 +50,7 @@ class Read:
         return getattr(self.model, "shape", None)
 
 
+@stored("listed scores/1")
 @dataclass(frozen=True)
 class Listed:
     """Rows of label and score, as {label: score}, [(label, score), …] or [{keys[0]: label, keys[1]: score}, …]."""
@@ -82,6 +84,7 @@ class Listed:
             ) from None
 
 
+@stored("label indicator/1")
 @dataclass(frozen=True)
 class Indicator:
     """One label for each row: 1 for it and 0 for the others."""
@@ -131,6 +134,7 @@ OF: dict[str, Reader] = {
 TO: dict[str, Reader] = {"probability": _same, "log": _logarithm, "log_odds": log_odds}
 
 
+@stored("link/1")
 @dataclass(frozen=True)
 class Link:
     """Answers on the scale `of`, read on the scale `to`."""

@@ -18,6 +18,7 @@ from geex._arrays.arrays import Array, host
 from geex._problem.digest import digest
 from geex._problem.model_identity import identity
 from geex._query.limits import Limits
+from geex._stored_names import stored
 from geex.errors import InputError, MissingPackage
 from geex.models.scikit_learn import sklearn
 
@@ -89,6 +90,7 @@ class Shown:
         return getattr(self.model, "limits", Limits())
 
 
+@stored("words/1")
 @dataclass(frozen=True)
 class Words:
     """A text in pieces: what stands before, between and after the words, and the words."""
@@ -109,6 +111,7 @@ class Words:
         return "".join(before + word for before, word in zip(self.between, [*words, ""], strict=True))
 
 
+@stored("cells/1")
 @dataclass(frozen=True, eq=False)
 class Cells:
     """A row and what stands for the absence of its cells, each with a name."""
