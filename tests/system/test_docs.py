@@ -10,7 +10,15 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = ["first.md", "seeing.md", "baseline.md", "how-many-queries.md", "error-bars.md"]
+PAGES = [
+    "first.md",
+    "seeing.md",
+    "baseline.md",
+    "how-many-queries.md",
+    "error-bars.md",
+    "scale.md",
+    "troubleshooting.md",
+]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -19,7 +27,7 @@ def test_the_code_on_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
     assert blocks
-    scope = {}
+    scope = {"__name__": "__main__"}
     for block in blocks:
         exec(block, scope)
     written = {name for block in blocks for name in re.findall(r'"([\w-]+\.(?:png|html|npz|geex))"', block)}
