@@ -34,6 +34,20 @@ def test_the_code_on_a_page_runs(page, tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == written
 
 
+def test_options_on_the_command_line_page_exist():
+    typer = pytest.importorskip("typer")
+    from geex.cli.app import app
+
+    page = (DOCS / "command-line.md").read_text()
+    command = typer.main.get_command(app)
+    everywhere = [*command.params, *(option for one in command.commands.values() for option in one.params)]
+    known = {name for option in everywhere for name in option.opts} | {"--help", "--install-completion"}
+    used = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", re.sub(r"pip install.*", "", page)))
+    assert len(used) >= 25
+    assert used <= known, used - known
+    assert set(re.findall(r"geex ([a-z]+) (?=[\w./'<-]|[A-Z])", page)) <= set(command.commands)
+
+
 def test_every_page_is_in_the_navigation():
     navigation = (ROOT / "mkdocs.yml").read_text()
     for page in DOCS.rglob("*.md"):
