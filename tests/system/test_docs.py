@@ -10,7 +10,15 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = ["first.md", "seeing.md", "baseline.md", "how-many-queries.md", "error-bars.md"]
+PAGES = [
+    "first.md",
+    "seeing.md",
+    "baseline.md",
+    "how-many-queries.md",
+    "error-bars.md",
+    "scale.md",
+    "troubleshooting.md",
+]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -19,11 +27,25 @@ def test_the_code_on_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
     assert blocks
-    scope = {}
+    scope = {"__name__": "__main__"}
     for block in blocks:
         exec(block, scope)
     written = {name for block in blocks for name in re.findall(r'"([\w-]+\.(?:png|html|npz|geex))"', block)}
     assert {path.name for path in tmp_path.iterdir()} == written
+
+
+def test_options_on_the_command_line_page_exist():
+    typer = pytest.importorskip("typer")
+    from geex.cli.app import app
+
+    page = (DOCS / "command-line.md").read_text()
+    command = typer.main.get_command(app)
+    everywhere = [*command.params, *(option for one in command.commands.values() for option in one.params)]
+    known = {name for option in everywhere for name in option.opts} | {"--help", "--install-completion"}
+    used = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", re.sub(r"pip install.*", "", page)))
+    assert len(used) >= 25
+    assert used <= known, used - known
+    assert set(re.findall(r"geex ([a-z]+) (?=[\w./'<-]|[A-Z])", page)) <= set(command.commands)
 
 
 def test_every_page_is_in_the_navigation():
