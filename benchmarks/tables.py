@@ -35,12 +35,16 @@ LEAST = 1e-9
 MANY = 1000
 HEAD = """# Shapley values of tables
 
-Written by `make bench-tables`; every number is in `benchmarks/results/tables.json`. {rows} rows of each data set; a
-column that is absent has its mean. Budgets are counted model evaluations. **ours** is `geex.explain(model, x,
-baseline=…)` with nothing else set. KernelExplainer (with `l1_reg=0`: its default drops columns), PermutationExplainer
-and SamplingExplainer are shap's, KernelShap and ShapleyValueSampling captum's. – : the budget is less than it takes.
-Exact values are by all subsets, or, for forests on more than 13 columns, by shap's TreeExplainer. Means over rows are
-geometric. The process was set up on other rows of the first six; the last two models were never looked at for it.
+`make bench-tables` writes this page. All numbers are in `benchmarks/results/tables.json`, for {rows} rows of each data
+set. An absent column has its mean. Budgets are counted model evaluations, and – marks a budget below an entrant's minimum.
+
+- **ours** is `geex.explain(model, x, baseline=…)` with no other argument.
+- KernelExplainer (with `l1_reg=0`, because its default drops columns), PermutationExplainer and SamplingExplainer are
+  shap's. KernelShap and ShapleyValueSampling are captum's.
+- Exact values use all subsets. Forests on more than 13 columns use shap's TreeExplainer.
+
+Means over rows are geometric. The process was developed on other rows of the first six. The last two models were not used
+during development.
 """
 
 

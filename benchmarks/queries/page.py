@@ -27,26 +27,29 @@ MARGIN = -0.01
 
 HEAD = """# Quality against queries
 
-Written by `make bench-queries`; every number is in `benchmarks/results/queries.json`. Budgets are counted model
-evaluations: no entrant asked for more.
+`make bench-queries` writes this page. All numbers are in `benchmarks/results/queries.json`. Budgets are counted model
+evaluations, and no entrant exceeds its budget.
 
-- **ours** is `geex.explain(model, x, target=…)` with nothing else set but baseline, budget and seed, for a model that
-  answers with the probabilities of all classes: it explains log-odds. **ours, probability** is the same with
-  `score="answer"`.
+- **ours** is `geex.explain(model, x, target=…)` with no other argument than baseline, budget and seed. The model returns
+  the probabilities of all classes, so it explains log-odds. **ours, probability** is the same with `score="answer"`.
 - All others explain the probability. GEEX, RISE and LIME (superpixels by slic) are this library's own, after their
-  papers; the tests hold LIME against the package `lime`. Occlusion, KernelShap and ShapleyValueSampling are captum's,
+  papers. The tests compare LIME with the package `lime`. Occlusion, KernelShap and ShapleyValueSampling are captum's,
   Partition is shap's.
-- Occlusion slides over as many places as the budget allows. KernelShap and ShapleyValueSampling share out cells of a
-  grid, at most 7 × 7, photos 14 × 14, fewer where there would be less than two evaluations for each.
-- IG and SG × (x − x̊) see gradients: white boxes, whatever the budget.
-- What is hidden is the baseline for all: 0 for grey images, the blurred image for photos.
+- Occlusion slides over as many positions as the budget allows. KernelShap and ShapleyValueSampling attribute to cells of
+  a grid, at most 7 × 7, for photos 14 × 14. They use fewer cells where each would get less than two evaluations.
+- IG and SG × (x − x̊) use gradients: they are white boxes, whatever the budget.
+- All entrants hide with the same baseline: 0 for grey images, the blurred image for photos.
 
-Measures, higher is better: **deletion** AOPC of the probability, removed pixels replaced by the baseline or by
-Gaussian noise; the area under **insertion** into the baseline; and the share of variance of 240 unseen random masks
-that the values **predict** among masks of the same kind and share shown, for the probability and for its log-odds.
-Slow entrants ran on fewer images: their means are not comparable with the others', the differences are, which are
-paired over the images that both have, with 95% bootstrap intervals. The picture is drawn from them: a rival's line is
-that of ours less the difference.
+The measures are these; higher is better:
+
+- **Deletion** is the AOPC of the probability, with removed pixels replaced by the baseline or by Gaussian noise.
+- **Insertion** is the area under the curve of insertion into the baseline.
+- **Predicted** is the share of variance of 240 unseen random masks that the values predict, among masks of the same kind
+  and share shown. It is measured for the probability and for its log-odds.
+
+Slow entrants ran on fewer images. Do not compare their means with the others'. Compare the differences: they are paired
+over the images that both have, with 95% bootstrap intervals. The picture uses these differences: a rival's line is ours
+less the difference.
 
 ![Deletion AOPC against queries](pictures/quality.png)
 """
