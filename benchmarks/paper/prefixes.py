@@ -1,10 +1,10 @@
-"""What GEEX would have said after fewer queries, from one run.
+"""Values of GEEX after fewer queries, from one run.
 
 Every prefix of a plan is an even plan, so the first n draws of a run of N are the run with a budget of n:
 
     ξ_n = 1/n Σ_{i ≤ n} d_i w_i
 
-Sums are taken chunk by chunk, as the answers come, and looked at on the way.
+Sums are accumulated chunk by chunk, and evaluated at each budget.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from geex._plan.plan import Plan
 from geex._problem.outputs import Score
 from geex._protocols import Features
 
-ENDS = 2  # f(x) and f(x̊), which every budget pays for
+ENDS = 2  # f(x) and f(x̊), which every budget includes
 
 
 def prefixes(answered: Answered, draws: list[int], targets: list[int], score: Score) -> dict[int, Moments]:
@@ -40,7 +40,7 @@ def prefixes(answered: Answered, draws: list[int], targets: list[int], score: Sc
 
 @dataclass(frozen=True, eq=False)
 class Nested:
-    """A method that is GEEX, and keeps in `found` what it would have said with smaller budgets: queries -> (k, p)."""
+    """A method that is GEEX, and stores its values at smaller budgets in `found`: queries -> (k, p)."""
 
     method: geex.GEEX
     budgets: tuple[int, ...]

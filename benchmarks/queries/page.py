@@ -1,4 +1,4 @@
-"""docs/queries.md and the picture, out of what the tables say."""
+"""docs/queries.md and its picture, from the tables."""
 
 from pathlib import Path
 from typing import Any
@@ -30,13 +30,14 @@ HEAD = """# Quality against queries
 `make bench-queries` writes this page. All numbers are in `benchmarks/results/queries.json`. Budgets are counted model
 evaluations, and no entrant exceeds its budget.
 
-- **ours** is `geex.explain(model, x, target=…)` with no other argument than baseline, budget and seed. The model returns
-  the probabilities of all classes, so it explains log-odds. **ours, probability** is the same with `score="answer"`.
+- **ours** is `geex.explain(model, x, target=…)` with no other argument than baseline, budget and seed. The model
+  returns the probabilities of all classes, so it explains log-odds. **ours, probability** is the same with
+  `score="answer"`.
 - All others explain the probability. GEEX, RISE and LIME (superpixels by slic) are this library's own, after their
   papers. The tests compare LIME with the package `lime`. Occlusion, KernelShap and ShapleyValueSampling are captum's,
   Partition is shap's.
-- Occlusion slides over as many positions as the budget allows. KernelShap and ShapleyValueSampling attribute to cells of
-  a grid, at most 7 × 7, for photos 14 × 14. They use fewer cells where each would get less than two evaluations.
+- Occlusion slides over as many positions as the budget allows. KernelShap and ShapleyValueSampling attribute to cells
+  of a grid, at most 7 × 7, for photos 14 × 14. They use fewer cells where each would get less than two evaluations.
 - IG and SG × (x − x̊) use gradients: they are white boxes, whatever the budget.
 - All entrants hide with the same baseline: 0 for grey images, the blurred image for photos.
 
@@ -44,8 +45,8 @@ The measures are these; higher is better:
 
 - **Deletion** is the AOPC of the probability, with removed pixels replaced by the baseline or by Gaussian noise.
 - **Insertion** is the area under the curve of insertion into the baseline.
-- **Predicted** is the share of variance of 240 unseen random masks that the values predict, among masks of the same kind
-  and share shown. It is measured for the probability and for its log-odds.
+- **Predicted** is the share of variance of 240 unseen random masks that the values predict, among masks of the same
+  kind and share shown. It is measured for the probability and for its log-odds.
 
 Slow entrants ran on fewer images. Do not compare their means with the others'. Compare the differences: they are paired
 over the images that both have, with 95% bootstrap intervals. The picture uses these differences: a rival's line is ours
@@ -63,7 +64,7 @@ def _section(told: Told) -> str:
     lines = [f"## {told['title']}", "", f"{told['images']} images; {told['step']} pixels for each step.", ""]
     if told["earlier"]:
         budgets, method = ", ".join(map(str, told["earlier"]["budgets"])), told["earlier"]["method"]
-        lines += [f"Ours at {budgets} queries was measured before it was set as it is now: `{method}`.", ""]
+        lines += [f"Ours at {budgets} queries was measured with earlier settings: `{method}`.", ""]
     lines += _means(told, "Deletion AOPC, baseline / Gaussian", DELETION)
     lines += _means(told, "Insertion · predicted, probability / log-odds", OTHERS)
     lines += _differences(told["ours minus reference"], "Ours minus", DELETION)
@@ -119,9 +120,9 @@ def _images(budgets: Told) -> str:
 
 
 def draw(found: dict[str, Told], path: Path) -> None:
-    """Deletion AOPC against queries, log axis: a panel for each data set and replacement.
+    """Draw deletion AOPC against queries, log axis: a panel for each data set and replacement.
 
-    A rival is drawn where ours is, less the paired difference: those on fewer images can be compared so.
+    A rival's line is ours less the paired difference, so that rivals on fewer images are comparable.
     """
     from matplotlib.figure import Figure
 

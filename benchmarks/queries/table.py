@@ -1,4 +1,4 @@
-"""What the results say: means, and paired differences with their intervals."""
+"""Tables of the results: means, and paired differences with their intervals."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

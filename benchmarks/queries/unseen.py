@@ -4,8 +4,8 @@
     share = max(r, 0)²,  r the correlation of predicted and true score over masks of one kind, taken together
 
 Half of the masks show cells of a grid independently of each other, half are cut from smooth Gaussian fields; they show
-¼, ½, ¾ and 9/10 of the image in turn. Both scores are taken from their mean over the masks of the same half and share:
-else how much shows would account for half of the variance, whatever the values say. Masks are a case's own, from a
+¼, ½, ¾ and 9/10 of the image in turn. Both scores are relative to their mean over the masks of the same half and share.
+Otherwise the share shown would explain half of the variance, whatever the values. Masks are a case's own, from a
 seed that no method draws from, and the same for all methods. The true score is the probability, and for a second number
 its log-odds, bounded at ±6.9.
 """
@@ -34,7 +34,7 @@ PLACE = 77  # in the seed's streams, apart from those that explanations draw fro
 
 @dataclass(frozen=True, eq=False)
 class Unseen:
-    """Masks over the pixels of the cases of a set, and the model's answers to them, asked once for each case."""
+    """Masks over the pixels of the cases of a set, and the model's answers to them, computed once for each case."""
 
     home: CaseSet
     cells: int

@@ -95,7 +95,7 @@ def test_ours_of_earlier_settings_stays_until_it_is_measured_again_and_is_marked
                 result["settings"]["method"] = "as it was"
     table = Table.of(home.setting, results)
     assert {key for key, _ in table.results} == {"ours"}
-    assert "before it was set as it is now: `as it was`" in markdown({"mnist": table.told()})
+    assert "with earlier settings: `as it was`" in markdown({"mnist": table.told()})
     for result in list(results.known.values()):
         if result["method"] == "ours" and result["settings"]["queries"] == BUDGETS[0]:
             results.add(result | {"settings": result["settings"] | {"method": Default().facts()["method"]}})
