@@ -12,8 +12,8 @@ from benchmarks.paper.table import markdown, numbers
 
 HEAD = """# Table 1 of the paper, ours beside the paper's
 
-Each cell is the normalised AOPC of the softmax probability of the predicted class, while pixels are deleted in
-descending order of their signed value (channels summed). Higher is better. Deleted pixels are replaced by the baseline,
+Each cell is the normalised AOPC of the softmax probability of the predicted class; higher is better. Pixels are deleted
+in descending order of their signed value (channels summed). Deleted pixels are replaced by the baseline,
 or by one Gaussian noise image for each explicand, the same for all methods. ± is the standard error over images. The
 network classifies all images correctly: they are the first such test images, or photos in an order shuffled once. The
 seed of every method and of the replacement is the image's number. GE and GEEX have rows for both readings of σ.
