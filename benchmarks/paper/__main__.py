@@ -67,9 +67,7 @@ def case_sets(options: Options) -> list[CaseSet]:
 
 def photographs(setting: Setting, options: Options) -> list[CaseSet]:
     if options.photos is None and not options.quick:
-        print(
-            "No labelled photos: Inception V3 uses scikit-image's pictures. Pass --photos FOLDER or set GEEX_PHOTOS."
-        )
+        print("No labelled photos: Inception V3 uses scikit-image's pictures. Pass --photos FOLDER or set GEEX_PHOTOS.")
     try:
         return large(setting, options)
     except FileNotFoundError as error:
