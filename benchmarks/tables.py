@@ -212,7 +212,7 @@ def _held(found: geex.Explanation, case: Case) -> list[float]:
 
 def summary(rows: list[dict[str, dict[str, Any]]]) -> dict[str, Any]:
     """Return geometric means of errors, ratios of peers to ours (with 95% intervals), and our coverage."""
-    told: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for key in ENTRANTS:
         for budget in map(str, BUDGETS):
             logs = np.array([np.log(row[key][budget]) for row in rows if budget in row.get(key, {})])
@@ -221,18 +221,18 @@ def summary(rows: list[dict[str, dict[str, Any]]]) -> dict[str, Any]:
             own = np.array([np.log(row["ours"][budget]) for row in rows])
             draws = np.random.default_rng(0).integers(len(logs), size=(2000, len(logs)))
             times = np.exp((logs - own)[draws].mean(axis=1))
-            told.setdefault(key, {})[budget] = {
+            numbers.setdefault(key, {})[budget] = {
                 "error": float(np.exp(logs.mean())),
                 "times ours": [float(np.exp((logs - own).mean())), *np.quantile(times, [0.025, 0.975]).tolist()],
             }
     for budget in map(str, BUDGETS):
-        told.setdefault("held", {})[budget] = np.mean([row["held"][budget] for row in rows], axis=0).tolist()
-    return told
+        numbers.setdefault("held", {})[budget] = np.mean([row["held"][budget] for row in rows], axis=0).tolist()
+    return numbers
 
 
 def page(found: dict[str, Any]) -> str:
     lines = [HEAD.format(rows=found["rows"])]
-    for name, told in found["data"].items():
+    for name, numbers in found["data"].items():
         lines += [
             f"## {name[0].upper()}{name[1:]}",
             "",
@@ -240,22 +240,22 @@ def page(found: dict[str, Any]) -> str:
             _rule(),
         ]
         for key, (label, _, _) in ENTRANTS.items():
-            cells = [f"{told[key][str(b)]['error']:.2g}" if str(b) in told.get(key, {}) else "–" for b in BUDGETS]
+            cells = [f"{numbers[key][str(b)]['error']:.2g}" if str(b) in numbers.get(key, {}) else "–" for b in BUDGETS]
             lines.append(_row([label, *cells]))
         lines += ["", _row(["times our error, 95% interval", *map(str, BUDGETS)]), _rule()]
         for key, (label, _, _) in list(ENTRANTS.items())[1:]:
-            lines.append(_row([label, *(_times(told.get(key, {}).get(str(budget))) for budget in BUDGETS)]))
+            lines.append(_row([label, *(_times(numbers.get(key, {}).get(str(budget))) for budget in BUDGETS)]))
         lines += ["", _row(["coverage of our 95% intervals", *map(str, BUDGETS)]), _rule()]
         for place, label in enumerate(("all columns", "the largest fifth", "sums over regions")):
-            lines.append(_row([label, *(f"{told['held'][str(budget)][place]:.0%}" for budget in BUDGETS)]))
+            lines.append(_row([label, *(f"{numbers['held'][str(budget)][place]:.0%}" for budget in BUDGETS)]))
         lines.append("")
     return "\n".join(lines)
 
 
-def _times(told: dict[str, Any] | None) -> str:
-    if told is None:
+def _times(numbers: dict[str, Any] | None) -> str:
+    if numbers is None:
         return "–"
-    middle, low, high = told["times ours"]
+    middle, low, high = numbers["times ours"]
     bold = "**" if middle < 1 else ""
     return f"{bold}{middle:.3g} [{low:.3g}, {high:.3g}]{bold}" if high < MANY else f"over {low:.0f}"
 

@@ -24,16 +24,16 @@ def prefixes(answered: Answered, draws: list[int], targets: list[int], score: Sc
     """The sums of the first n draws for each n of `draws`, in one pass over the chunks; and, at −1, of all."""
     total: Moments | None = None
     found: dict[int, Moments] = {}
-    seen = 0
+    done = 0
     for chunk, answers in answered:
         for count in draws:
-            if seen < count <= seen + chunk.count:
-                piece = chunk.part(0, count - seen)
+            if done < count <= done + chunk.count:
+                piece = chunk.part(0, count - done)
                 part = moments(piece, answers[: piece.rows, :], targets, score)
                 found[count] = part if total is None else total + part
         whole = moments(chunk, answers, targets, score)
         total = whole if total is None else total + whole
-        seen += chunk.count
+        done += chunk.count
     assert total is not None, "a search affords one couple of draws at least"
     return found | {-1: total}
 

@@ -89,13 +89,13 @@ def measure(options: argparse.Namespace, results: Results) -> int:
 def trials(home: CaseSet, phase: Phase, unseen: Unseen, options: argparse.Namespace) -> list[Trial]:
     """Return the selected part of a phase."""
     keys, budgets, few = phase
-    asked = tuple(budget for budget in budgets if budget in options.budgets)
-    if budgets and not asked:
+    chosen = tuple(budget for budget in budgets if budget in options.budgets)
+    if budgets and not chosen:
         return []
     rows = [row for key, row in entrants(home.setting).items() if key in keys and key in options.entrants]
     part, count = options.share
     cases = home.cases[: few if home.data in PHOTOS else None][part - 1 :: count]
-    return [Trial(home, case, row, asked, unseen) for case in cases for row in rows]
+    return [Trial(home, case, row, chosen, unseen) for case in cases for row in rows]
 
 
 def case_sets(options: argparse.Namespace) -> list[CaseSet]:
@@ -129,7 +129,7 @@ def merge(file: Path, results: Results) -> None:
 def report(results: Results, quick: bool) -> None:
     """Writes queries.json, the page and the picture; those of a quick run stay beside its results."""
     tables = {name: Table.of(setting, results) for name, setting in settings(quick).items()}
-    found = {name: table.told() for name, table in tables.items() if table.results}
+    found = {name: table.numbers() for name, table in tables.items() if table.results}
     if not found:
         raise SystemExit(f"{results.file} holds no results of two images or more: nothing to report.")
     docs, numbers = (results.folder, results.folder) if quick else (Path("docs"), RESULTS)

@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.queries.entrants import BUDGETS, WHITE
 from benchmarks.queries.table import FREE, MEASURES
 
-Told = dict[str, Any]
+Facts = dict[str, Any]
 DELETION, OTHERS = tuple(MEASURES)[:2], tuple(MEASURES)[2:]
 COLORS = {
     "ours": "#D55E00",
@@ -56,19 +56,20 @@ less the difference.
 """
 
 
-def markdown(found: dict[str, Told]) -> str:
-    return "\n".join([HEAD, *(_section(told) for told in found.values() if told["means"])])
+def markdown(found: dict[str, Facts]) -> str:
+    return "\n".join([HEAD, *(_section(facts) for facts in found.values() if facts["means"])])
 
 
-def _section(told: Told) -> str:
-    lines = [f"## {told['title']}", "", f"{told['images']} images; {told['step']} pixels for each step.", ""]
-    if told["earlier"]:
-        budgets, method = ", ".join(map(str, told["earlier"]["budgets"])), told["earlier"]["method"]
+def _section(facts: Facts) -> str:
+    lines = [f"## {facts['title']}", "", f"{facts['images']} images; {facts['step']} pixels for each step.", ""]
+    if facts["earlier"]:
+        budgets, method = ", ".join(map(str, facts["earlier"]["budgets"])), facts["earlier"]["method"]
         lines += [f"Ours at {budgets} queries was measured with earlier settings: `{method}`.", ""]
-    lines += _means(told, "Deletion AOPC, baseline / Gaussian", DELETION)
-    lines += _means(told, "Insertion · predicted, probability / log-odds", OTHERS)
-    lines += _differences(told["ours minus reference"], "Ours minus", DELETION)
-    lines += _differences(told["ours minus peer at the same budget"], "Ours minus, at the same budget", tuple(MEASURES))
+    lines += _means(facts, "Deletion AOPC, baseline / Gaussian", DELETION)
+    lines += _means(facts, "Insertion · predicted, probability / log-odds", OTHERS)
+    lines += _differences(facts["ours minus reference"], "Ours minus", DELETION)
+    peers = facts["ours minus peer at the same budget"]
+    lines += _differences(peers, "Ours minus, at the same budget", tuple(MEASURES))
     return "\n".join(lines)
 
 
@@ -76,9 +77,9 @@ def _head(title: str) -> list[str]:
     return [f"| {title} | images | {' | '.join(map(str, BUDGETS))} |", "|---" * (2 + len(BUDGETS)) + "|"]
 
 
-def _means(told: Told, title: str, measures: tuple[str, ...]) -> list[str]:
+def _means(facts: Facts, title: str, measures: tuple[str, ...]) -> list[str]:
     lines = _head(title)
-    for name, budgets in told["means"].items():
+    for name, budgets in facts["means"].items():
         cells = [_numbers(budgets.get(str(budget)), measures) for budget in BUDGETS]
         if str(FREE) in budgets:
             cells = ["", "", "", "", "", _numbers(budgets[str(FREE)], measures)]
@@ -87,13 +88,13 @@ def _means(told: Told, title: str, measures: tuple[str, ...]) -> list[str]:
     return [*lines, ""]
 
 
-def _numbers(cell: Told | None, measures: tuple[str, ...]) -> str:
+def _numbers(cell: Facts | None, measures: tuple[str, ...]) -> str:
     if cell is None:
         return "–"
     return " / ".join(f"{cell[measure]['mean']:.3f}" for measure in measures)
 
 
-def _differences(others: Told, title: str, measures: tuple[str, ...]) -> list[str]:
+def _differences(others: Facts, title: str, measures: tuple[str, ...]) -> list[str]:
     if not others:
         return []
     lines = []
@@ -106,7 +107,7 @@ def _differences(others: Told, title: str, measures: tuple[str, ...]) -> list[st
     return [*lines, f"Bold: behind on average, or the interval reaches below {MARGIN:.2f}.".replace("-", "−"), ""]
 
 
-def _difference(cell: Told | None, measure: str) -> str:
+def _difference(cell: Facts | None, measure: str) -> str:
     if cell is None:
         return "–"
     one = cell[measure]
@@ -114,26 +115,26 @@ def _difference(cell: Told | None, measure: str) -> str:
     return f"**{text}**" if one["mean"] < 0 or one["low"] < MARGIN else text
 
 
-def _images(budgets: Told) -> str:
+def _images(budgets: Facts) -> str:
     counts = sorted({cell["images"] for cell in budgets.values()})
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
 
 
-def draw(found: dict[str, Told], path: Path) -> None:
+def draw(found: dict[str, Facts], path: Path) -> None:
     """Draw deletion AOPC against queries, log axis: a panel for each data set and replacement.
 
     A rival's line is ours less the paired difference, so that rivals on fewer images are comparable.
     """
     from matplotlib.figure import Figure
 
-    found = {data: told for data, told in found.items() if told["means"]}
+    found = {data: facts for data, facts in found.items() if facts["means"]}
     figure = Figure(figsize=(11, 3.4 * len(found) + 0.8), layout="constrained")
     panels = figure.subplots(len(found), 2, sharex=True, squeeze=False)
-    for row, told in zip(panels, found.values(), strict=True):
+    for row, facts in zip(panels, found.values(), strict=True):
         for panel, measure in zip(row, DELETION, strict=True):
             for key, color in COLORS.items():
-                _line(panel, told, measure, told["titles"].get(key), color)
-            panel.set(xscale="log", title=f"{told['title']}, replaced by {measure.split(', ')[1]}", ylabel="AOPC")
+                _line(panel, facts, measure, facts["titles"].get(key), color)
+            panel.set(xscale="log", title=f"{facts['title']}, replaced by {measure.split(', ')[1]}", ylabel="AOPC")
             panel.set_xticks(BUDGETS, map(str, BUDGETS))
             panel.minorticks_off()
             panel.grid(alpha=0.3)
@@ -148,8 +149,8 @@ def draw(found: dict[str, Told], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def _line(panel: Any, told: Told, measure: str, title: str | None, color: str) -> None:
-    own, less = told["means"]["ours"], told["ours minus peer at the same budget"].get(title, {})
+def _line(panel: Any, facts: Facts, measure: str, title: str | None, color: str) -> None:
+    own, less = facts["means"]["ours"], facts["ours minus peer at the same budget"].get(title, {})
     if less or title == "ours":
         budgets = [budget for budget in BUDGETS if str(budget) in (less or own)]
         level, cells = ([one[str(budget)][measure] for budget in budgets] for one in (own, less or own))
@@ -158,7 +159,7 @@ def _line(panel: Any, told: Told, measure: str, title: str | None, color: str) -
         wide = 1.2 if less else 2.4
         panel.plot(budgets, means, marker="o", markersize=4, color=color, label=title, linewidth=wide)
         panel.fill_between(budgets, means - errors, means + errors, color=color, alpha=0.1, linewidth=0)
-    elif str(BUDGETS[-1]) in (white := told["ours minus reference"].get(title, {})):
+    elif str(BUDGETS[-1]) in (white := facts["ours minus reference"].get(title, {})):
         last = str(BUDGETS[-1])
         mean = own[last][measure]["mean"] - white[last][measure]["mean"]
         style = "--" if title == "IG" else ":"

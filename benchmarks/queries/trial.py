@@ -45,8 +45,8 @@ class Trial:
     def cost(self) -> int:
         """About how many rows go through the network."""
         steps = -(-self.case.x[0].numel() // self.home.setting.step)
-        asked = [explainer.cost for explainer in self.explainers.values()]
-        return (max(asked) if self.journaled else sum(asked)) + 3 * steps * len(asked)
+        costs = [explainer.cost for explainer in self.explainers.values()]
+        return (max(costs) if self.journaled else sum(costs)) + 3 * steps * len(costs)
 
     @property
     def journaled(self) -> bool:

@@ -38,7 +38,7 @@ class Unseen:
 
     home: CaseSet
     cells: int
-    asked: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)
+    answered: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)
 
     def predicted(self, case: Case, values: np.ndarray) -> dict[str, float]:
         """The share that values (height, width) predict."""
@@ -49,13 +49,13 @@ class Unseen:
 
     @torch.no_grad()
     def _answered(self, case: Case) -> tuple[Tensor, Tensor]:
-        if case.name not in self.asked:
+        if case.name not in self.answered:
             model = probability(self.home.network, case.target, self.home.half)
             shown = torch.from_numpy(masks(case.seed, tuple(case.x.shape[1:]), self.cells)).to(case.x.device)
             parts = shown.split(self.home.batch or 60)
             answers = [model(torch.where(part[:, None], case.x, absence(case))) for part in parts]
-            self.asked[case.name] = shown, torch.cat(answers)
-        return self.asked[case.name]
+            self.answered[case.name] = shown, torch.cat(answers)
+        return self.answered[case.name]
 
 
 def masks(seed: int, shape: tuple[int, ...], cells: int) -> np.ndarray:
