@@ -1,8 +1,8 @@
-"""python -m benchmarks.calibration: how often nominal 95% intervals of the regression cover, on the grey images.
+"""python -m benchmarks.calibration: measure the coverage of nominal 95% intervals of `Regression` on the grey images.
 
-The truth is a run of 100,000 queries of the same estimand, its own variance allowed for: the middle of an interval is
-within t √(stderr² + stderr_ref²) of it. Over all pixels, over the tenth of them with the largest reference values, and
-over sums of 4 × 4 pixels. `Guided` has an estimand that moves with its legs: for it see benchmarks.spread.
+The reference is a run of 100,000 queries of the same estimand. An interval covers if its middle is within
+t √(stderr² + stderr_ref²) of the reference. Coverage is over all pixels, over the tenth of them with the largest
+reference values, and over sums of 4 × 4 pixels. `Guided` has no fixed estimand: see benchmarks.spread.
 """
 
 import argparse
@@ -31,7 +31,7 @@ BANZHAF = geex.Regression(geex.Presence(alpha=0.5))
 
 
 def main() -> None:
-    """Measures, and writes the results."""
+    """Measure, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--images", type=int, default=10)
     options = parser.parse_args()
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def measured(setting: Setting, images: int) -> dict[str, Any]:
-    """Coverage for each budget, means over images."""
+    """Return coverage for each budget, as means over images."""
     network = load(setting.name)
     rows: dict[int, list[dict[str, float]]] = {budget: [] for budget in BUDGETS}
     for case in tqdm(cases(replace(setting, images=images), network, None, "cpu")[:images], desc=setting.name):
@@ -67,7 +67,7 @@ def explained(model: Model, case: Case, queries: int, seed: int, method: Method 
 
 
 def coverage(explanation: geex.Explanation, truth: geex.Explanation) -> dict[str, float]:
-    """The share of pixels, of top pixels and of blocks whose interval covers, and how wide intervals are."""
+    """Return the coverage of pixels, top pixels and blocks, and the width of intervals."""
     middle, errors, true, own = (
         host(array) for array in (explanation.centre, explanation.stderr, truth.values, truth.stderr)
     )
@@ -86,7 +86,7 @@ def _reach(explanation: geex.Explanation) -> float:
 
 
 def blocks(explanation: geex.Explanation, truth: geex.Explanation) -> np.ndarray:
-    """Whether the interval of each of a few blocks covers."""
+    """Return for each block whether its interval covers."""
     height, width = explanation.values.shape
     masks = np.zeros((0, height, width))
     for top in range(0, height, 2 * BLOCK):

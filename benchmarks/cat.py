@@ -1,6 +1,6 @@
-"""python -m benchmarks.cat: scikit-image's cat at 100 to 5000 queries, beside Integrated Gradients.
+"""python -m benchmarks.cat: draw scikit-image's cat at 100 to 5000 queries, beside Integrated Gradients.
 
-The network is EfficientNet-Lite0. One run with a journal: every budget goes on from the answers of the one before.
+The network is EfficientNet-Lite0. One journal holds all answers, so each budget continues the one before.
 """
 
 from pathlib import Path
@@ -21,21 +21,21 @@ SHARP = 0.995
 
 
 def main() -> None:
-    """Draws it."""
+    """Explain at every budget, and draw the picture."""
     pixels = np.asarray(Image.fromarray(data.chelsea()).crop((75, 0, 375, 300)).resize((efficientnet.SIZE,) * 2))
     x = torch.from_numpy(np.moveaxis((pixels.astype(np.float32) - efficientnet.CENTRE) / 128, -1, 0).copy())
     network = efficientnet.load()
     target = int(network(x[None]).argmax())
     baseline = geex.blur(31, 5.0)
 
-    def chances(z: torch.Tensor) -> torch.Tensor:
+    def probabilities(z: torch.Tensor) -> torch.Tensor:
         return torch.softmax(network(z), 1)
 
     maps = {}
     with TemporaryDirectory() as folder:
         for budget in BUDGETS:
             found = geex.explain(
-                chances, x, baseline=baseline, target=target, queries=budget, journal=Path(folder) / "cat.geex"
+                probabilities, x, baseline=baseline, target=target, queries=budget, journal=Path(folder) / "cat.geex"
             )
             maps[f"{budget:,} queries"] = found.values.numpy()
     white = whitebox.integrated_gradients(

@@ -1,6 +1,6 @@
 """MNIST and Fashion-MNIST as arrays: idx files on disk, or OpenML where there are none.
 
-pixels 0..255  ->  (pixels/255 − 0.1307) / 0.3081, the units that every network of the benchmarks is fed
+pixels 0..255  ->  (pixels/255 − 0.1307) / 0.3081, the input units of every network in the benchmarks
 """
 
 import gzip
@@ -38,9 +38,9 @@ def data_folder(folder: Path | str | None = None) -> Path:
 def images(name: str, split: str, folder: Path | str | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Images uint8 (n, 28, 28) and labels int64 (n,) of `split`, "train" or "test", of `name`."""
     if name not in OPENML:
-        raise ValueError(f"got name={name!r}; wanted one of {', '.join(OPENML)}")
+        raise ValueError(f"`name` must be one of {', '.join(OPENML)}; got {name!r}.")
     if split not in PREFIX:
-        raise ValueError(f"got split={split!r}; wanted one of {', '.join(PREFIX)}")
+        raise ValueError(f"`split` must be one of {', '.join(PREFIX)}; got {split!r}.")
     root = data_folder(folder)
     stems = (f"{PREFIX[split]}-images-idx3-ubyte", f"{PREFIX[split]}-labels-idx1-ubyte")
     files = [find(root / name / stem) for stem in stems]
@@ -66,18 +66,18 @@ def read_idx(file: Path) -> np.ndarray:
     """The uint8 array of an idx file: magic 0, 0, 8, d; then d sizes as big-endian int32; then the bytes."""
     content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
     if content[:3] != b"\x00\x00\x08":
-        raise ValueError(f"{file} starts with {content[:4]!r}; wanted an idx file of unsigned bytes")
+        raise ValueError(f"{file} must be an idx file of unsigned bytes; it starts with {content[:4]!r}.")
     dims = content[3]
     shape = tuple(np.frombuffer(content, dtype=">i4", count=dims, offset=4).tolist())
     values = np.frombuffer(content, dtype=np.uint8, offset=4 + 4 * dims)
     if values.size != np.prod(shape):
-        raise ValueError(f"{file} holds {values.size} values; wanted {shape}: fetch the file again")
+        raise ValueError(f"{file} must have {shape} values; it has {values.size}. Download it again.")
     return values.reshape(shape).copy()
 
 
 def from_openml(name: str, split: str, root: Path, stems: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     """The same from OpenML through scikit-learn, which keeps its download under `root/openml`."""
-    wanted = f"{' and '.join(stems)} (plain or .gz) in {root / name}"
+    files = f"{' and '.join(stems)} (plain or .gz) in {root / name}"
     try:
         from sklearn.datasets import fetch_openml
 
@@ -86,8 +86,8 @@ def from_openml(name: str, split: str, root: Path, stems: tuple[str, ...]) -> tu
         )
     except (ImportError, OSError) as error:
         raise FileNotFoundError(
-            f"no {name} images: OpenML through scikit-learn did not answer ({error}). "
-            f"Put {wanted}, or set GEEX_DATA to the folder that holds {name}/."
+            f"No {name} images found, and the download from OpenML failed ({error}). "
+            f"Put {files}, or set GEEX_DATA to the folder that holds {name}/."
         ) from error
     rows = slice(None, TRAIN) if split == "train" else slice(TRAIN, None)
     return table.data[rows].reshape(-1, 28, 28).astype(np.uint8), table.target[rows].astype(np.int64)

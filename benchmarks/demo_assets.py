@@ -1,4 +1,4 @@
-"""What the demo carries inside the package: a small network as an ONNX graph, and ten garments for it.
+"""Write the demo's files: a small network as an ONNX graph, and ten garments for it.
 
     python -m benchmarks.demo_assets      # writes fashion.onnx, garments.npz and the pictures' licence
 
@@ -82,7 +82,7 @@ def graph(network: CNN) -> onnx.ModelProto:
 
 
 def answers(model: bytes, inputs: np.ndarray) -> np.ndarray:
-    """What onnxruntime says: logits (n, 10)."""
+    """Return the logits (n, 10) of onnxruntime."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 2
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
@@ -90,7 +90,7 @@ def answers(model: bytes, inputs: np.ndarray) -> np.ndarray:
 
 
 def verify(network: CNN, model: bytes, folder: Path | None) -> float:
-    """The ONNX graph's test accuracy; an error where its answers are not the network's own."""
+    """Return the ONNX graph's test accuracy. Raise RuntimeError if its answers differ from the network's."""
     pixels, labels = images("fashion-mnist", "test", folder)
     inputs = normalise(pixels)
     with torch.inference_mode():
@@ -99,13 +99,13 @@ def verify(network: CNN, model: bytes, folder: Path | None) -> float:
     apart = float(np.abs(got - expected).max())
     shares = [float((logits.argmax(1) == labels).mean()) for logits in (expected, got)]
     if apart > TOLERANCE or shares[0] != shares[1]:
-        raise RuntimeError(f"logits are {apart:.1e} apart, accuracies {shares}; wanted {TOLERANCE} and equal")
-    print(f"logits at most {apart:.1e} apart, test accuracy {shares[0]:.2%} (torch) {shares[1]:.2%} (onnx)")
+        raise RuntimeError(f"Logits must agree within {TOLERANCE}, and accuracies; got {apart:.1e} and {shares}.")
+    print(f"largest difference of logits {apart:.1e}, test accuracy {shares[0]:.2%} (torch) {shares[1]:.2%} (onnx)")
     return shares[1]
 
 
 def garments(model: bytes, folder: Path | None) -> dict[str, np.ndarray]:
-    """The first test image of each class that the network classifies right, in the order of the classes."""
+    """The first test image of each class that the network classifies correctly, in the order of the classes."""
     pixels, labels = images("fashion-mnist", "test", folder)
     right = answers(model, normalise(pixels)).argmax(1) == labels
     rows = [int(np.flatnonzero(right & (labels == c))[0]) for c in range(len(CLASSES))]
@@ -114,7 +114,7 @@ def garments(model: bytes, folder: Path | None) -> dict[str, np.ndarray]:
 
 def main() -> None:
     """Writes the three files and prints their sizes."""
-    parser = argparse.ArgumentParser(description="Write the files that the demo carries.")
+    parser = argparse.ArgumentParser(description="Write the files of the demo.")
     parser.add_argument("--folder", type=Path, help="data folder (default: GEEX_DATA, else data/)")
     parser.add_argument("--out", type=Path, default=DEMO, help="where to write (default: src/geex/demo)")
     options = parser.parse_args()

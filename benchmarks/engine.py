@@ -1,8 +1,8 @@
-"""python -m benchmarks.engine [--out FOLDER]: how much of a server's rate, and of a second worker, the engine brings.
+"""python -m benchmarks.engine [--out FOLDER]: measure the throughput and efficiency of the query step.
 
-Throughput is against a server of a fixed service time in a process of its own: the rate that its concurrency allows is
-known. Efficiency is the time with one worker over twice the time with two, of a model that computes in one thread.
-The constants are those of the cost model in docs/scale.md.
+Throughput is relative to a server with a fixed service time in a process of its own, whose concurrency fixes the
+highest possible rate. Efficiency is the time with one worker over twice the time with two, for a model that computes
+in one thread. The constants are those of the cost model in docs/scale.md.
 """
 
 import argparse
@@ -26,16 +26,16 @@ from geex._journal.journal import Journal
 from geex._plan.plan import Plan
 from geex._query.runners.worker import Packed
 
-WANTED = {"share of the server's rate": 0.9, "efficiency of two": 0.85}
+GOAL = {"share of the server's rate": 0.9, "efficiency of two": 0.85}
 METHOD = geex.GEEX(0.5)
 
 
 def main() -> None:
-    """Runs everything and writes it down."""
+    """Run all measurements and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
-    results = {"wanted": WANTED, "throughput": throughput(), "workers": workers(), "constants": constants()}
+    results = {"goal": GOAL, "throughput": throughput(), "workers": workers(), "constants": constants()}
     print(record("engine", results, options.out).read_text())
 
 
@@ -54,7 +54,7 @@ def _serve(ready: Any, seconds: float, at_a_time: int) -> None:
 
 @contextmanager
 def served(seconds: float, at_a_time: int) -> Any:
-    """A client of a server in a process of its own."""
+    """Yield a client of a server in a process of its own."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, seconds, at_a_time), daemon=True)
@@ -67,9 +67,9 @@ def served(seconds: float, at_a_time: int) -> Any:
 
 
 def throughput(calls: int = 400, batch: int = 16) -> dict[str, Any]:
-    """The share of the rate that the server's concurrency allows, for two service times, with and without journal.
+    """Return the share of the highest possible rate, for two service times, with and without journal.
 
-    Beside it, that of bare threads that do nothing but call: what a person would write, and all that the server gives.
+    For comparison, it also has the share of bare threads that only call the server.
     """
     x = np.linspace(-1, 1, 64)
     found: dict[str, Any] = {"calls": calls, "rows of a call": batch}
@@ -87,7 +87,7 @@ def throughput(calls: int = 400, batch: int = 16) -> dict[str, Any]:
                 settings = {"method": METHOD, "queries": 3 + calls * batch, "batch": batch, "progress": False}
                 start = time.perf_counter()
                 geex.explain(client, x, limits=limits, journal=journal, **settings)
-                allowed = (2 + calls / at_a_time) * seconds  # the two calls for the ends come one after the other
+                allowed = (2 + calls / at_a_time) * seconds  # the calls for x and x̊ are sequential
                 name = f"{1000 * seconds:.0f} ms, {at_a_time} at a time{', journal' if journal else ''}"
                 found[f"{name}: share of the server's rate"] = round(allowed / (time.perf_counter() - start), 3)
     return found
@@ -97,7 +97,7 @@ def throughput(calls: int = 400, batch: int = 16) -> dict[str, Any]:
 
 
 class Busy:
-    """Computes for about `seconds` of one thread for every row."""
+    """A model that computes for about `seconds` in one thread for every row."""
 
     def __init__(self, seconds: float) -> None:
         turn = _seconds(lambda: _turn(200)) / 200
@@ -117,10 +117,9 @@ def _turn(turns: int) -> float:
 
 
 def workers(rows: int = 4096, seconds: float = 1e-3, repeats: int = 3) -> dict[str, Any]:
-    """Times with one and two workers, and their efficiency; beside it, that of two processes that do nothing else.
+    """Return times with one and two workers, and their efficiency, beside that of two bare processes.
 
-    Two cores rarely give twice the speed of one, and less where somebody else is at work: what bare processes reach is
-    all that can be had.
+    Two cores rarely have twice the speed of one, so the efficiency of bare processes is the upper limit.
     """
     x = np.linspace(-1, 1, 100)
     model, half = Busy(seconds), np.zeros((rows // 2, 100))
@@ -145,7 +144,7 @@ def workers(rows: int = 4096, seconds: float = 1e-3, repeats: int = 3) -> dict[s
 
 @contextmanager
 def cluster(count: int) -> Any:
-    """The address of a cluster of single-threaded processes."""
+    """Yield the address of a cluster of single-threaded processes."""
     import distributed
 
     settings = {"threads_per_worker": 1, "processes": True, "dashboard_address": None, "silence_logs": "ERROR"}
@@ -157,7 +156,7 @@ def cluster(count: int) -> Any:
 
 
 def constants() -> dict[str, Any]:
-    """What a task and a row cost on each side, in bytes and seconds."""
+    """Return the costs of a task and a row for worker and driver, in bytes and seconds."""
     found: dict[str, Any] = {}
     for name, shape in (("28x28", (28, 28)), ("299x299x3", (3, 299, 299))):
         x = np.random.default_rng(0).normal(size=shape).astype(np.float32)
@@ -208,7 +207,7 @@ def _nothing(z: np.ndarray) -> np.ndarray:
 
 
 def _task(few: int = 10, many: int = 210) -> dict[str, float]:
-    """A run whose model costs nothing, by one worker: what a task takes from end to end, and of the driver's time.
+    """Return the time of a task from end to end, and the driver's part, for one worker and a model without cost.
 
     The scheduler shares the driver's process here.
     """

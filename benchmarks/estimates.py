@@ -1,8 +1,7 @@
-"""python -m benchmarks.estimates: what the regression and Guided cost beyond their queries.
+"""python -m benchmarks.estimates: measure the cost of `Regression` and `Guided` beyond their queries.
 
-For the paper's CNN at 5000 queries and for EfficientNet-Lite0 at 2000: how long everything but the model takes, as a
-share of the time that the model takes, both in the same run. And the peak memory of explaining a 299² photo with 5000
-queries, beyond what the same process needs for the model alone.
+Time outside the model over time inside it, both in the same run, for the paper's CNN at 5000 queries and for
+EfficientNet-Lite0 at 2000. Peak memory for a 299² photo with 5000 queries, beyond that of the model alone.
 """
 
 import argparse
@@ -21,7 +20,7 @@ from benchmarks.machine import record
 from benchmarks.train import CNN
 from geex._protocols import Method
 
-WANTED = {"paper's CNN": 1.0, "EfficientNet-Lite0": 0.15, "megabytes": 500}
+GOAL = {"paper's CNN": 1.0, "EfficientNet-Lite0": 0.15, "megabytes": 500}
 METHODS = {"Regression()": geex.Regression(), "Guided()": geex.Guided()}
 
 
@@ -35,7 +34,7 @@ def main() -> None:
     torch.manual_seed(0)
     small, photo = torch.randn(1, 28, 28), torch.rand(3, 224, 224)
     found = {
-        "wanted": WANTED,
+        "goal": GOAL,
         "paper's CNN, 28x28, 5000 queries: all else over the model": {
             name: beyond(CNN().eval(), small, method, 5000, 7) for name, method in METHODS.items()
         },
@@ -48,7 +47,7 @@ def main() -> None:
 
 
 def beyond(network: Callable[..., torch.Tensor], x: torch.Tensor, method: Method, queries: int, repeats: int) -> float:
-    """The time of an explanation less that of its calls of the model, over the latter: the median of repetitions."""
+    """Return the time outside the model over the time inside it, as the median of repetitions."""
     shares = []
     for _ in range(repeats):
         spent = [0.0]
@@ -66,7 +65,7 @@ def beyond(network: Callable[..., torch.Tensor], x: torch.Tensor, method: Method
 
 
 def memory() -> float:
-    """In processes of their own: with 0 queries, which is the model alone, and with 5000."""
+    """Return the megabytes beyond the model, from processes with 0 queries (the model alone) and with 5000."""
     peaks = []
     for queries in (0, 5000):
         command = [sys.executable, "-m", "benchmarks.estimates", "--memory", str(queries)]
@@ -76,7 +75,7 @@ def memory() -> float:
 
 
 def peak_memory(queries: int) -> float:
-    """Peak resident megabytes of explaining a photo, or of only calling the model where queries is 0."""
+    """Return the peak resident megabytes of an explanation, or of one call of the model if `queries` is 0."""
     x = np.random.default_rng(0).normal(size=(3, 299, 299)).astype(np.float32)
 
     def model(z: np.ndarray) -> np.ndarray:
@@ -90,7 +89,7 @@ def peak_memory(queries: int) -> float:
 
 
 def _efficientnet() -> Callable[..., torch.Tensor] | None:
-    """The network, where its packages are installed."""
+    """Return the network, or None if its packages are not installed."""
     try:
         from benchmarks import efficientnet
 

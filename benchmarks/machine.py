@@ -1,4 +1,4 @@
-"""What a benchmark ran on, and where its results go."""
+"""The machine of a benchmark, and the folder of its results."""
 
 import json
 import os
@@ -12,7 +12,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def machine() -> dict[str, Any]:
-    """The machine and the versions that matter, without a name."""
+    """Return processor, GPU and versions, without the machine's name."""
     import torch
 
     import geex
@@ -30,7 +30,7 @@ def machine() -> dict[str, Any]:
 
 
 def record(name: str, results: dict[str, Any], folder: Path = RESULTS) -> Path:
-    """Writes results with the machine's description to `folder`/name.json."""
+    """Write results with the machine's description to `folder`/name.json."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.json"
     path.write_text(json.dumps({"machine": machine(), **results}, indent=2, ensure_ascii=False) + "\n")

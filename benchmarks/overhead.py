@@ -1,8 +1,8 @@
-"""python -m benchmarks.overhead [--gpu] [--out FOLDER]: what an explanation costs beyond its model.
+"""python -m benchmarks.overhead [--gpu] [--out FOLDER]: measure the cost of an explanation beyond its model.
 
-Times are ratios within one run: every repetition times the bare forward passes of the same queries, at the same
-batch, right beside the explanation, and the median of the ratios is reported. Memory is the peak of a process of
-its own, beyond what the same process needs for the model alone.
+Times are ratios within one run. Every repetition times the explanation, and next to it the bare forward passes of the
+same queries at the same batch; the result is the median of the ratios. Memory is the peak of a separate process,
+beyond that of the model alone.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from geex._protocols import Method
 from geex._query.session import engine
 
 QUERIES = 5000
-WANTED = {"masks made before": 1.15, "masks made on the way": 1.35, "gpu": 1.10, "megabytes": 300}
+GOAL = {"masks made before": 1.15, "masks made on the way": 1.35, "gpu": 1.10, "megabytes": 300}
 
 ON_A_GPU = {
     "": geex.GEEX(0.3),
@@ -42,9 +42,11 @@ ON_A_GPU = {
 
 
 def main() -> None:
-    """Runs what was asked for and writes it down."""
+    """Run the selected measurements and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--gpu", action="store_true", help="only the network of Inception V3's cost, on a GPU")
+    parser.add_argument(
+        "--gpu", action="store_true", help="measure only Inception V3 and a network of its cost, on a GPU"
+    )
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--memory", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -56,7 +58,7 @@ def main() -> None:
         )
     else:
         results = {
-            "wanted": WANTED,
+            "goal": GOAL,
             "paper's CNN, 28x28, 5000 queries, batch 512, ratio to bare forward passes": cpu_ratios(),
             "299x299x3, cheap model, peak megabytes beyond the model": memory(),
         }
@@ -139,7 +141,7 @@ def _large_network() -> nn.Module:
 
 
 def memory() -> dict[str, float]:
-    """Peak memory in processes of their own: with 0 queries, which is the model alone, 5000 and 50,000."""
+    """Return the megabytes beyond the model, from processes with 0 queries (the model alone), 5000 and 50,000."""
     peaks = {}
     for queries in (0, 5000, 50000):
         command = [sys.executable, "-m", "benchmarks.overhead", "--memory", str(queries)]
@@ -149,7 +151,7 @@ def memory() -> dict[str, float]:
 
 
 def peak_memory(queries: int) -> float:
-    """Peak resident megabytes of explaining a 299² image in NumPy, or of only calling the model where queries is 0."""
+    """Return the peak resident megabytes of explaining a 299² NumPy image, or of one model call if `queries` is 0."""
     x = np.random.default_rng(0).normal(size=(3, 299, 299)).astype(np.float32)
     slope = np.ones(x.size, np.float32) / x.size
 

@@ -1,6 +1,6 @@
 """Labelled photos: a folder of images and its labels.csv, with columns file, class_index (0–999) and name.
 
-Photos are cut to the centre square of 87.5% of the shorter side and resized (bicubic), as EfficientNet's
+Photos are cropped to the centre square of 87.5% of the shorter side and resized (bicubic), as EfficientNet's
 authors do. Of eight ways (square or whole, 87.5% or all, bilinear or bicubic) tried on 100 photos it was the
 most accurate for both networks: Inception V3 96%, EfficientNet-Lite0 94%. The whole photo squeezed into a square
 gave 92% and 84%. One standard error is 2%, and the way was chosen on the photos it is measured on.

@@ -1,7 +1,7 @@
-"""The pictures of the documentation: python -m benchmarks.pictures docs/pictures
+"""python -m benchmarks.pictures docs/pictures: draw the pictures of the documentation.
 
-From the embedded network, and from scikit-image's cat (CC0) and EfficientNet-Lite0 (`geex demo --photo` says what to
-install). Reports are photographed by a headless Chromium (selenium, chromium and chromedriver).
+They use the embedded network, and scikit-image's cat (CC0) with EfficientNet-Lite0 (`geex demo --photo` lists the
+packages). A headless Chromium takes screenshots of reports (selenium, chromium and chromedriver).
 """
 
 import base64
@@ -19,12 +19,12 @@ from geex.demo.run import garment, photo
 from geex.plot.tint import SHOWS, Look, tinted
 from geex.plot.view import scene
 
-MEANING = {"signed": "for and against", "positive": "for", "top": "strongest tenth", "sure": "grey: may be chance"}
+MEANING = {"signed": "for and against", "positive": "for", "top": "strongest tenth", "sure": "grey: not significant"}
 WINDOW = (1150, 870)
 
 
 def main(folder: Path) -> None:
-    """Draws all of them."""
+    """Draw all pictures."""
     with tempfile.TemporaryDirectory() as place:
         report = Path(place) / "report.html"
         explanation, shown = garment(report)
@@ -40,7 +40,7 @@ def main(folder: Path) -> None:
 
 
 def kinds(explanation: geex.Explanation, shown: np.ndarray) -> Figure:
-    """One explanation in every way of showing it."""
+    """Draw one explanation with every `show` option."""
     seen = scene(explanation, shown)
     figure = Figure(figsize=(12.5, 3.3), layout="constrained")
     axes = figure.subplots(1, 1 + len(SHOWS))
@@ -55,7 +55,7 @@ def kinds(explanation: geex.Explanation, shown: np.ndarray) -> Figure:
 
 
 def photograph(page: Path, picture: Path) -> None:
-    """The top of a page as a browser shows it."""
+    """Save a screenshot of the top of a page."""
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()

@@ -1,6 +1,6 @@
-"""A model behind a socket of this machine: a fixed service time, so many requests at a time, and a count of its rows.
+"""A model behind a local socket, with a fixed service time, a limit of concurrent requests and a count of rows.
 
-Requests and answers are raw float64: what is measured is the engine, not an encoding.
+Requests and answers are raw float64, so that a benchmark measures the query step and no encoding.
 """
 
 import http.client
@@ -16,9 +16,9 @@ import numpy as np
 
 
 class Server:
-    """Serves `model` on a free port of 127.0.0.1 while it is entered.
+    """Serve `model` on a free port of 127.0.0.1 inside a `with` block.
 
-    answered: how often every row (its bytes) was answered; requests: how many calls were.
+    answered: the number of answers for every row (its bytes). requests: the number of calls.
     """
 
     def __init__(self, model: Callable[[np.ndarray], np.ndarray], seconds: float, at_a_time: int) -> None:
@@ -43,7 +43,7 @@ class Server:
         self.http.server_close()
 
     def answer(self, body: bytes, columns: int) -> bytes:
-        """The model's answers after the service time; a turn is waited for first."""
+        """Wait for a free slot and the service time, and return the model's answers."""
         rows = np.frombuffer(body).reshape(-1, columns)
         with self.turns:
             time.sleep(self.seconds)
@@ -69,7 +69,7 @@ class Server:
                     self.end_headers()
                     self.wfile.write(answer)
                 except OSError:
-                    self.close_connection = True  # whoever asked is gone
+                    self.close_connection = True  # the client has disconnected
 
             def log_message(self, *_: Any) -> None: ...
 
@@ -78,7 +78,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Client:
-    """Asks the server on `port`; one connection for every thread, opened when it is first needed."""
+    """Call the server on `port`, with one connection for each thread, opened at its first use."""
 
     port: int
     connections: threading.local = field(default_factory=threading.local, repr=False, compare=False)

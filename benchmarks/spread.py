@@ -1,8 +1,8 @@
-"""python -m benchmarks.spread: standard errors of `Guided` over the deviation of its values from seed to seed.
+"""python -m benchmarks.spread: compare standard errors of `Guided` with the deviation of its values over seeds.
 
-Its estimand moves with its legs, so no reference is held against it: what a standard error promises is how far another
-seed would be. For single pixels (the median over the top tenth) and for the sum over the top tenth, which is what
-`Precise` looks at. On images of the grey data sets, where they are at hand, and on models that no smooth sum is like.
+Its estimand depends on its answers, so there is no reference value. The ratio is for single pixels (the median over the
+top tenth) and for the sum over the top tenth, which `Precise` uses. The models are those of the grey data sets, on
+a few images, and models that no smooth sum approximates.
 """
 
 import argparse
@@ -25,7 +25,7 @@ Model = Callable[[Any], Any]
 
 
 def main() -> None:
-    """Measures, and writes the results."""
+    """Measure, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--images", type=int, default=2)
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def ratio(model: Model, x: Any, settings: dict[str, Any], queries: int, seeds: int) -> tuple[float, float]:
-    """For pixels, the median over the top tenth, and for the sum over it; root mean squares over seeds."""
+    """Return the ratio for pixels (median over the top tenth) and for their sum; root mean squares over seeds."""
     runs = [
         geex.explain(model, x, method=geex.Guided(), queries=queries, seed=seed, progress=False, **settings)
         for seed in range(seeds)
@@ -57,7 +57,7 @@ def ratio(model: Model, x: Any, settings: dict[str, Any], queries: int, seeds: i
 
 
 def hostile() -> dict[str, list[tuple[Model, np.ndarray, dict[str, Any]]]]:
-    """Models of one image of ones, by name."""
+    """Return models of one image of ones, by name."""
     noise = np.random.default_rng(0)
     models: dict[str, Model] = {
         "product of 5 pixels": lambda z: z[:, 4, 5] * z[:, 9, 20] * z[:, 14, 13] * z[:, 21, 7] * z[:, 23, 22],
@@ -75,12 +75,12 @@ CORNERS = [(3, 3), (3, 17), (17, 3), (17, 17)]
 
 
 def part(z: np.ndarray, top: int, left: int, size: int = 8) -> np.ndarray:
-    """The mean over a square."""
+    """Return the mean over a square."""
     return np.asarray(z[:, top : top + size, left : left + size].mean((1, 2)))
 
 
 def grey(images: int) -> dict[str, list[tuple[Model, Any, dict[str, Any]]]]:
-    """The paper's CNN on a few images of each data set."""
+    """Return the paper's CNN with a few images of each data set."""
     from benchmarks.paper.contenders import PIXELS, probability
     from benchmarks.paper.grey import cases
     from benchmarks.paper.settings import FASHION, MNIST

@@ -1,8 +1,8 @@
-"""python -m benchmarks.tables: Shapley values of tabular models, ours and the peers', against exact ones.
+"""python -m benchmarks.tables: compare Shapley values of tabular models, ours and the peers', with exact ones.
 
-Forests and networks on scikit-learn's data, every column absent at its mean. Exact values are by all subsets up to 13
-columns and by shap's TreeExplainer for the forests on more. Budgets are counted: an entrant that asked for more than
-its budget is refused. Written to benchmarks/results/tables.json and docs/tables.md.
+The models are forests and networks on scikit-learn's data. An absent column has its mean. Exact values use all subsets
+up to 13 columns, and shap's TreeExplainer for forests on more. Evaluations are counted, and an entrant that exceeds its
+budget raises an error. The results are in benchmarks/results/tables.json and docs/tables.md.
 """
 
 import argparse
@@ -35,18 +35,23 @@ LEAST = 1e-9
 MANY = 1000
 HEAD = """# Shapley values of tables
 
-Written by `make bench-tables`; every number is in `benchmarks/results/tables.json`. {rows} rows of each data set; a
-column that is absent has its mean. Budgets are counted model evaluations. **ours** is `geex.explain(model, x,
-baseline=…)` with nothing else set. KernelExplainer (with `l1_reg=0`: its default drops columns), PermutationExplainer
-and SamplingExplainer are shap's, KernelShap and ShapleyValueSampling captum's. – : the budget is less than it takes.
-Exact values are by all subsets, or, for forests on more than 13 columns, by shap's TreeExplainer. Means over rows are
-geometric. The process was set up on other rows of the first six; the last two models were never looked at for it.
+`make bench-tables` writes this page. All numbers are in `benchmarks/results/tables.json`, for {rows} rows of each data
+set. An absent column has its mean. Budgets are counted model evaluations, and – marks a budget below an entrant's
+minimum.
+
+- **ours** is `geex.explain(model, x, baseline=…)` with no other argument.
+- KernelExplainer (with `l1_reg=0`, because its default drops columns), PermutationExplainer and SamplingExplainer are
+  shap's. KernelShap and ShapleyValueSampling are captum's.
+- Exact values use all subsets. Forests on more than 13 columns use shap's TreeExplainer.
+
+Means over rows are geometric. The process was developed on other rows of the first six. The last two models were not
+used during development.
 """
 
 
 @dataclass(frozen=True)
 class Case:
-    """One row: the model as a function of rows, the row, what is absent, the exact values, and a seed."""
+    """One row: the model as a function of rows, the row, the baseline, the exact values, and a seed."""
 
     model: Callable[[np.ndarray], np.ndarray]
     x: np.ndarray
@@ -56,7 +61,7 @@ class Case:
 
 
 class Counted:
-    """A model that counts the rows it is asked."""
+    """A model that counts its rows."""
 
     def __init__(self, model: Callable[[np.ndarray], np.ndarray]) -> None:
         self.model, self.rows = model, 0
@@ -107,7 +112,7 @@ def _captum(name: str, model: Counted, case: Case, samples: int) -> np.ndarray:
     return np.asarray(found)
 
 
-# what an entrant is called, what it does, and how many evaluations it takes for p columns at the least
+# key -> title, function, and the smallest number of evaluations for p columns
 ENTRANTS: dict[str, tuple[str, Callable[[Counted, Case, int], Any], Callable[[int], int]]] = {
     "ours": ("ours", ours, lambda p: 7),
     "kernel": ("KernelExplainer (shap)", kernel, lambda p: 2 * p),
@@ -119,7 +124,7 @@ ENTRANTS: dict[str, tuple[str, Callable[[Counted, Case, int], Any], Callable[[in
 
 
 def settings() -> Iterator[tuple[str, Any, Any]]:
-    """Names, fitted models and data."""
+    """Yield names, fitted models and data."""
     for load, regression in ((datasets.load_diabetes, True), (datasets.load_wine, False)):
         data = load()
         forest = RandomForestRegressor if regression else RandomForestClassifier
@@ -155,7 +160,7 @@ def cases(model: Any, data: Any, count: int) -> Iterator[Case]:
 
 
 def by_subsets(model: Callable[[np.ndarray], np.ndarray], x: np.ndarray, absent: np.ndarray) -> np.ndarray:
-    """Shapley values by their definition, over all 2^p subsets."""
+    """Return Shapley values by their definition, over all 2^p subsets."""
     p = len(x)
     masks = (np.arange(2**p)[:, None] >> np.arange(p)) & 1
     answers, sizes = model(np.where(masks, x, absent)), masks.sum(axis=1)
@@ -175,7 +180,7 @@ def by_trees(model: Any, x: np.ndarray, absent: np.ndarray, target: int | None) 
 
 
 def measured(case: Case) -> dict[str, dict[str, Any]]:
-    """Relative errors by entrant and budget, and of ours how many 95% intervals hold."""
+    """Return relative errors by entrant and budget, and the coverage of our 95% intervals."""
     found: dict[str, dict[str, Any]] = {}
     for budget in BUDGETS:
         for key, (_, explain, least) in ENTRANTS.items():
@@ -185,7 +190,7 @@ def measured(case: Case) -> dict[str, dict[str, Any]]:
             np.random.seed(case.seed)  # noqa: NPY002 (shap draws from it)
             result = explain(model, case, budget)
             if model.rows > budget:
-                raise RuntimeError(f"{key} asked {model.rows} rows of {budget}")
+                raise RuntimeError(f"{key} exceeded its budget of {budget} queries; it used {model.rows}.")
             values = np.asarray(getattr(result, "values", result))
             error = float(np.linalg.norm(values - case.exact) / np.linalg.norm(case.exact))
             found.setdefault(key, {})[str(budget)] = max(error, LEAST)
@@ -195,7 +200,7 @@ def measured(case: Case) -> dict[str, dict[str, Any]]:
 
 
 def _held(found: geex.Explanation, case: Case) -> list[float]:
-    """The share of intervals that hold: all, those of the largest fifth, and that of the sum over a random region."""
+    """Return the coverage of all intervals, of the largest fifth, and of the sum over a random region."""
     (low, high), size = found.interval(), np.abs(case.exact)
     slack = 1e-9 * np.linalg.norm(case.exact)
     inside = (low - slack <= case.exact) & (case.exact <= high + slack)
@@ -206,8 +211,8 @@ def _held(found: geex.Explanation, case: Case) -> list[float]:
 
 
 def summary(rows: list[dict[str, dict[str, Any]]]) -> dict[str, Any]:
-    """Geometric means of errors, how many times ours the peers' are (with 95% intervals), and what ours cover."""
-    told: dict[str, Any] = {}
+    """Return geometric means of errors, ratios of peers to ours (with 95% intervals), and our coverage."""
+    numbers: dict[str, Any] = {}
     for key in ENTRANTS:
         for budget in map(str, BUDGETS):
             logs = np.array([np.log(row[key][budget]) for row in rows if budget in row.get(key, {})])
@@ -216,41 +221,41 @@ def summary(rows: list[dict[str, dict[str, Any]]]) -> dict[str, Any]:
             own = np.array([np.log(row["ours"][budget]) for row in rows])
             draws = np.random.default_rng(0).integers(len(logs), size=(2000, len(logs)))
             times = np.exp((logs - own)[draws].mean(axis=1))
-            told.setdefault(key, {})[budget] = {
+            numbers.setdefault(key, {})[budget] = {
                 "error": float(np.exp(logs.mean())),
                 "times ours": [float(np.exp((logs - own).mean())), *np.quantile(times, [0.025, 0.975]).tolist()],
             }
     for budget in map(str, BUDGETS):
-        told.setdefault("held", {})[budget] = np.mean([row["held"][budget] for row in rows], axis=0).tolist()
-    return told
+        numbers.setdefault("held", {})[budget] = np.mean([row["held"][budget] for row in rows], axis=0).tolist()
+    return numbers
 
 
 def page(found: dict[str, Any]) -> str:
     lines = [HEAD.format(rows=found["rows"])]
-    for name, told in found["data"].items():
+    for name, numbers in found["data"].items():
         lines += [
             f"## {name[0].upper()}{name[1:]}",
             "",
-            _row(["error, of the values' norm", *map(str, BUDGETS)]),
+            _row(["error ÷ norm of the values", *map(str, BUDGETS)]),
             _rule(),
         ]
         for key, (label, _, _) in ENTRANTS.items():
-            cells = [f"{told[key][str(b)]['error']:.2g}" if str(b) in told.get(key, {}) else "–" for b in BUDGETS]
+            cells = [f"{numbers[key][str(b)]['error']:.2g}" if str(b) in numbers.get(key, {}) else "–" for b in BUDGETS]
             lines.append(_row([label, *cells]))
-        lines += ["", _row(["times ours, 95% interval", *map(str, BUDGETS)]), _rule()]
+        lines += ["", _row(["times our error, 95% interval", *map(str, BUDGETS)]), _rule()]
         for key, (label, _, _) in list(ENTRANTS.items())[1:]:
-            lines.append(_row([label, *(_times(told.get(key, {}).get(str(budget))) for budget in BUDGETS)]))
-        lines += ["", _row(["95% intervals of ours that hold", *map(str, BUDGETS)]), _rule()]
+            lines.append(_row([label, *(_times(numbers.get(key, {}).get(str(budget))) for budget in BUDGETS)]))
+        lines += ["", _row(["coverage of our 95% intervals", *map(str, BUDGETS)]), _rule()]
         for place, label in enumerate(("all columns", "the largest fifth", "sums over regions")):
-            lines.append(_row([label, *(f"{told['held'][str(budget)][place]:.0%}" for budget in BUDGETS)]))
+            lines.append(_row([label, *(f"{numbers['held'][str(budget)][place]:.0%}" for budget in BUDGETS)]))
         lines.append("")
     return "\n".join(lines)
 
 
-def _times(told: dict[str, Any] | None) -> str:
-    if told is None:
+def _times(numbers: dict[str, Any] | None) -> str:
+    if numbers is None:
         return "–"
-    middle, low, high = told["times ours"]
+    middle, low, high = numbers["times ours"]
     bold = "**" if middle < 1 else ""
     return f"{bold}{middle:.3g} [{low:.3g}, {high:.3g}]{bold}" if high < MANY else f"over {low:.0f}"
 

@@ -2,7 +2,7 @@
 
 conv 5×5 (6) – ReLU – pool 2 – conv 5×5 (16) – ReLU – pool 2 – dense 120 – ReLU – 84 – ReLU – 10 logits
 
-    python -m benchmarks.train            # trains what is not there yet, about two minutes each
+    python -m benchmarks.train            # trains missing networks, about two minutes each
 """
 
 import argparse
@@ -72,7 +72,7 @@ def train(name: str, folder: Path | str | None = None, *, epochs: int = EPOCHS, 
 
 
 def load(name: str, folder: Path | str | None = None) -> CNN:
-    """The trained CNN for `name`, in eval mode; trained and stored first where it is not there yet."""
+    """Return the trained CNN for `name`, in eval mode. Train and store it first if there is none."""
     file = weights(name, folder)
     if not file.is_file():
         store(train(name, folder), file)
@@ -96,7 +96,7 @@ def weights(name: str, folder: Path | str | None = None) -> Path:
 
 @torch.inference_mode()
 def accuracy(network: CNN, name: str, folder: Path | str | None = None) -> float:
-    """The share of the test images of `name` that the network classifies right."""
+    """Return the share of the test images of `name` that the network classifies correctly."""
     pixels, labels = tensors(name, "test", folder)
     return (network(pixels).argmax(1) == labels).double().mean().item()
 
@@ -120,13 +120,13 @@ def batches(n: int, stream: torch.Generator) -> Iterator[Tensor]:
 
 
 def main() -> None:
-    """Trains and stores the CNN for each data set that has none, and prints the test accuracies."""
+    """Train and store the CNN for each data set without one, and print the test accuracies."""
     parser = argparse.ArgumentParser(description="Train the paper's CNN on MNIST and Fashion-MNIST.")
     parser.add_argument("names", nargs="*", default=list(OPENML), metavar="name", help="mnist, fashion-mnist")
     parser.add_argument("--folder", type=Path, help="data folder (default: GEEX_DATA, else data/)")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--again", action="store_true", help="train even where a network is stored")
+    parser.add_argument("--again", action="store_true", help="train again, even if a network is stored")
     options = parser.parse_args()
     for name in options.names:
         start = time.perf_counter()

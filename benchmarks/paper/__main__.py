@@ -1,4 +1,4 @@
-"""python -m benchmarks.paper: measures what is not there yet, then writes table and figures of what is."""
+"""python -m benchmarks.paper: measure missing results, then write the table and figures of all results."""
 
 import shlex
 import sys
@@ -35,26 +35,26 @@ def main() -> int:
 
 
 def work(sets: list[CaseSet], results: Results, clock: Clock, options: Options, command: str) -> int:
-    """The exit status: 0 when all is done or time is up, 130 after Ctrl-C."""
+    """Return the exit status: 0 when done or at the time limit, 130 after Ctrl-C."""
     try:
         left = run(sets, results, clock, options.share)
     except KeyboardInterrupt:
-        print(f"\nInterrupted. What was measured is in {results.file}. To go on: {command}", flush=True)
+        print(f"\nInterrupted. Results so far are in {results.file}. To continue: {command}", flush=True)
         return 130
     if left:
-        print(f"\nTime is up, {left} pieces are left. To go on: {command}", flush=True)
+        print(f"\nTime limit reached with {left} measurements left. To continue: {command}", flush=True)
     return 0
 
 
 def prepare(options: Options) -> None:
-    """Sets the precision on a GPU."""
+    """Set the precision on a GPU."""
     if options.device.startswith("cuda"):
         torch.backends.cudnn.allow_tf32 = True
         torch.backends.cuda.matmul.allow_tf32 = True
 
 
 def case_sets(options: Options) -> list[CaseSet]:
-    """Everything that was asked for."""
+    """Return the selected sets of cases."""
     sets: list[CaseSet] = []
     for name in FULL if options.only is None else [options.only]:
         setting = changed((QUICK if options.quick else FULL)[name], options)
@@ -67,18 +67,18 @@ def case_sets(options: Options) -> list[CaseSet]:
 
 def photographs(setting: Setting, options: Options) -> list[CaseSet]:
     if options.photos is None and not options.quick:
-        print("No photos: --photos FOLDER or GEEX_PHOTOS. Inception V3 is shown on scikit-image's pictures only.")
+        print("No labelled photos: Inception V3 uses scikit-image's pictures. Pass --photos FOLDER or set GEEX_PHOTOS.")
     try:
         return large(setting, options)
     except FileNotFoundError as error:
         if options.only == "inception":
             raise
-        print(f"Inception V3 is left out: {error}. Put it there, or take --torchvision.")
+        print(f"Inception V3 is left out: {error} Or pass --torchvision.")
         return []
 
 
 def changed(setting: Setting, options: Options) -> Setting:
-    """The setting with what the command line says otherwise."""
+    """Return the setting with the changes of the command line."""
     names = ("images", "step", "queries")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     if options.curve is not None and setting.name == "inception":

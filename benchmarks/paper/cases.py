@@ -1,4 +1,4 @@
-"""What is explained: cases, that is explicands with their class, baseline and number, in sets with their network."""
+"""Cases (explicands with class, baseline and number), in sets with their network."""
 
 import hashlib
 import json
@@ -19,9 +19,9 @@ Shown = Literal["no", "local", "free"]
 class Case:
     """One explicand.
 
-    x: (channels, height, width) on its device. target: the predicted class, which is the right one.
+    x: (channels, height, width) on its device. target: the predicted class, which is correct.
     seed: the image's number; the noise of every method and of the replacement comes from it.
-    segments: LIME's superpixels where they are at hand.
+    segments: LIME's superpixels, if precomputed.
     shown: whether it is in a picture, one that may be redistributed ("free") or not ("local").
     """
 
@@ -39,11 +39,11 @@ class Case:
 class CaseSet:
     """Cases, the network that they are cases of, and how they are measured.
 
-    network: (n, *shape) to logits (n, k). digest: says which network it is.
-    methods: which rows of the table are asked; None: all. batch: rows per call of the network.
-    half: ask the network in 16-bit floats (white boxes excepted).
-    threads: of PyTorch on a CPU; None: as many as it likes.
-    name: what results are filed under; the setting's name by default. note: what else is to be said of the network.
+    network: (n, *shape) to logits (n, k). digest: identifies the network.
+    methods: the rows of the table to measure; None: all. batch: rows per call of the network.
+    half: run the network in 16-bit floats (except for white boxes).
+    threads: of PyTorch on a CPU; None: its default.
+    name: key of the results; by default the setting's name. note: remarks on the network.
     tabled: whether there is a table of it.
     """
 
@@ -61,12 +61,12 @@ class CaseSet:
 
     @property
     def data(self) -> str:
-        """What results are filed under."""
+        """The key of the results."""
         return self.name or self.setting.name
 
 
 def digest(module: nn.Module) -> str:
-    """Twelve digits that tell networks apart."""
+    """Return twelve digits that identify a network."""
     state = hashlib.sha256(json.dumps([(name, list(t.shape)) for name, t in module.state_dict().items()]).encode())
     for tensor in module.state_dict().values():
         state.update(tensor.detach().cpu().contiguous().numpy().tobytes())
@@ -79,7 +79,7 @@ def predicted(network: Callable[[Tensor], Tensor], images: Tensor, batch: int = 
     return torch.cat([network(part).argmax(1) for part in torch.split(images, batch)])
 
 
-def first_of_each(labels: Iterable[int], wanted: Iterable[int]) -> dict[int, int]:
-    """Where each of the wanted labels comes up first: place -> label."""
+def first_of_each(labels: Iterable[int], selected: Iterable[int]) -> dict[int, int]:
+    """Return the first place of each of the selected labels: place -> label."""
     labels = list(labels)
-    return {labels.index(label): label for label in wanted if label in labels}
+    return {labels.index(label): label for label in selected if label in labels}

@@ -1,4 +1,4 @@
-"""The methods of the table, each as something that gives every pixel of a case its value."""
+"""The methods of the table, each as a function from a case to values of its pixels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -27,11 +27,11 @@ class Explainer(Protocol):
 
     @property
     def cost(self) -> int:
-        """About how many rows go through the network."""
+        """About how many rows the network evaluates."""
         ...
 
     def facts(self) -> dict[str, Any]:
-        """What decides the values, in values that JSON can hold."""
+        """Everything that determines the values, as JSON values."""
         ...
 
     def __call__(self, model: Model, case: Case, batch: int | None) -> geex.Explanation: ...
@@ -133,25 +133,25 @@ def contenders(setting: Setting) -> list[Contender]:
     half, stated = setting.sigma / 2, setting.sigma
     noise: dict[str, Any] = {"smooth": setting.smooth, "shared": setting.shared}
 
-    def asked(method: Method) -> BlackBox:
+    def black_box(method: Method) -> BlackBox:
         return BlackBox(method, setting.queries)
 
     return [
         Contender("sg", "SG", "SG", SmoothGrad(setting.sg_samples)),
         Contender("sg-input", "SG × (x − x̊)", None, SmoothGrad(setting.sg_samples, times_input=True)),
         Contender("ig", "IG", "IG", IntegratedGradients(setting.ig_steps)),
-        Contender("rise", "RISE", "RISE", asked(RISE(setting.cells, setting.keep))),
-        Contender("lime", "LIME", "LIME", asked(LIME(superpixels=setting.superpixels))),
-        Contender("ge-half", f"GE, σ {half:g}", "GE", asked(GE(half, **noise))),
-        Contender("ge", f"GE, σ {stated:g}", "GE", asked(GE(stated, **noise))),
-        Contender("geex-half", f"GEEX, σ {half:g}", "GEEX", asked(geex.GEEX(half, **noise))),
-        Contender("geex", f"GEEX, σ {stated:g}", "GEEX", asked(geex.GEEX(stated, **noise))),
-        Contender("random", "Random", "Random", asked(Random())),
+        Contender("rise", "RISE", "RISE", black_box(RISE(setting.cells, setting.keep))),
+        Contender("lime", "LIME", "LIME", black_box(LIME(superpixels=setting.superpixels))),
+        Contender("ge-half", f"GE, σ {half:g}", "GE", black_box(GE(half, **noise))),
+        Contender("ge", f"GE, σ {stated:g}", "GE", black_box(GE(stated, **noise))),
+        Contender("geex-half", f"GEEX, σ {half:g}", "GEEX", black_box(geex.GEEX(half, **noise))),
+        Contender("geex", f"GEEX, σ {stated:g}", "GEEX", black_box(geex.GEEX(stated, **noise))),
+        Contender("random", "Random", "Random", black_box(Random())),
     ]
 
 
 def gradient_batch(batch: int | None) -> int | None:
-    """Rows that are differentiated at a time: to keep activations takes some four times the memory."""
+    """Return the rows to differentiate at a time: stored activations use some four times the memory."""
     return None if batch is None else max(1, batch // 4)
 
 

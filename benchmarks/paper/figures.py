@@ -21,7 +21,7 @@ LARGE, SMOOTHING = 100, 2.0
 
 
 def draw(sets: list[CaseSet], results: Results, folder: Path) -> list[Path]:
-    """Draws what there are results for. Files that start with `local-` hold pictures that may not be passed on."""
+    """Draw all figures with results. Do not redistribute files that start with `local-`."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     free = _columns(sets, results, "free")
@@ -56,7 +56,7 @@ def _columns(sets: list[CaseSet], results: Results, shown: str) -> list[tuple[Ca
 
 
 def side_by_side(columns: list[tuple[Case, dict[str, np.ndarray]]], path: Path) -> Path:
-    """The explicand above what the methods say: red speaks for the prediction, blue against it; RISE has levels."""
+    """Draw the explicand above the methods' values: red for the prediction, blue against it; RISE has levels."""
     figure = Figure(figsize=(1.75 * len(columns) + 0.4, 1.8 * (1 + len(DRAWN))), layout="constrained")
     axes = figure.subplots(1 + len(DRAWN), len(columns), squeeze=False)
     for column, (case, maps) in enumerate(columns):
@@ -79,7 +79,7 @@ def _explicand(axis: Axes, case: Case) -> None:
 
 
 def _values(axis: Axes, values: np.ndarray, levels: bool) -> None:
-    """Values around 0, or levels between their own ends. Those of a large image are smoothed, to be seen in print."""
+    """Values around 0, or levels between their own ends. Values of large images are smoothed for print."""
     if min(values.shape) >= LARGE:
         values = gaussian_filter(values, SMOOTHING)
     if levels:

@@ -1,4 +1,4 @@
-"""One piece of work: a case, a method, and the two AOPC of what the method says."""
+"""One piece of work: a case, a method, and the two AOPC of its values."""
 
 import time
 import warnings
@@ -24,7 +24,7 @@ CURVES = ("geex-half", "geex")
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """One method for one case; with `budgets`, one run that is looked at after each of these many queries."""
+    """One method for one case; with `budgets`, one run that is evaluated after each number of queries."""
 
     home: CaseSet
     case: Case
@@ -42,7 +42,7 @@ class Piece:
 
     @property
     def keys(self) -> list[Key]:
-        """The results that the piece brings."""
+        """The keys of the piece's results."""
         common = common_settings(self.home, self.case)
         return [
             key(self.home.data, self.case.name, self.contender.key, common | explainer.facts())
@@ -51,7 +51,7 @@ class Piece:
 
     @property
     def cost(self) -> int:
-        """About how many rows go through the network."""
+        """About how many rows the network evaluates."""
         pixels = self.case.x.shape[-1] * self.case.x.shape[-2]
         steps = 2 * (1 + -(-pixels // self.home.setting.step))
         return max(explainer.cost for explainer in self.explainers) + steps * len(self.explainers)
@@ -67,7 +67,7 @@ class Piece:
         return there and (not self.drawn or results.map_file(*place).is_file())
 
     def measure(self, results: Results) -> None:
-        """Explains, deletes, and files the results."""
+        """Explain, delete, and store the results."""
         half = self.home.half and isinstance(self.contender.explain, BlackBox)
         model = probability(self.home.network, self.case.target, half)
         follow = probability(self.home.network, self.case.target, self.home.half)
@@ -109,7 +109,7 @@ class Piece:
 
 
 def pieces(home: CaseSet) -> list[Piece]:
-    """All work of a set, case after case, so that a cut leaves whole cases; then the runs that are looked at."""
+    """Return all work of a set, case after case, so that an interrupted run has complete cases."""
     rows = [row for row in contenders(home.setting) if home.methods is None or row.key in home.methods]
     table = [Piece(home, case, row) for case in home.cases for row in rows]
     curved = home.cases[: home.setting.curve] if home.data == home.setting.name else []
@@ -129,12 +129,12 @@ def aopc(home: CaseSet, case: Case, model: Model, values: np.ndarray) -> dict[st
 
 
 def common_settings(home: CaseSet, case: Case) -> dict[str, Any]:
-    """What every result of a case depends on."""
+    """Return the settings that every result of a case depends on."""
     return home.setting.common() | {"seed": case.seed, "network": home.digest}
 
 
 def where(device: torch.device, home: CaseSet) -> dict[str, Any]:
-    """On what a result was computed; results from anywhere count alike."""
+    """Return the device of a result. Results from all devices are merged."""
     tf32 = device.type == "cuda" and torch.backends.cudnn.allow_tf32
     precision = "float16" if home.half else "TF32" if tf32 else "float32"
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
@@ -142,7 +142,7 @@ def where(device: torch.device, home: CaseSet) -> dict[str, Any]:
 
 
 def quietly(explainer: Any, *arguments: Any) -> geex.Explanation:
-    """Explains even where there is little to explain: such images are part of the table too."""
+    """Explain without the warning `LittleToExplain`: such images are part of the table too."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LittleToExplain)
         return explainer(*arguments)

@@ -10,7 +10,7 @@ from benchmarks.paper.settings import FULL
 
 @dataclass(frozen=True)
 class Options:
-    """What was asked for."""
+    """The parsed command line."""
 
     quick: bool = False
     only: str | None = None
@@ -32,13 +32,18 @@ class Options:
 
 
 def parsed(arguments: list[str] | None = None) -> Options:
-    """Options of a command line; None: of this process."""
+    """Parse a command line; None: that of this process."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.paper", description="The paper's Table 1 and figures, ours beside the paper's."
+        prog="python -m benchmarks.paper",
+        description="Compute the paper's Table 1 and figures, beside the paper's numbers.",
     )
     add = parser.add_argument
-    add("--quick", action="store_true", help="2 cores, within 15 minutes: fewer images and queries, and it says so")
-    add("--only", choices=list(FULL), help="one data set")
+    add(
+        "--quick",
+        action="store_true",
+        help="2 cores, within 15 minutes: fewer images and queries; the output lists the reductions",
+    )
+    add("--only", choices=list(FULL), help="measure one data set")
     add("--data", type=Path, help="data folder (default: GEEX_DATA, else data/)")
     add("--photos", type=Path, help="folder of labelled photos, or a pack of them (default: GEEX_PHOTOS)")
     add("--images", type=int, help="images of each data set (default: 200 grey ones, 60 photos)")
@@ -48,11 +53,11 @@ def parsed(arguments: list[str] | None = None) -> Options:
     add("--step", type=int, help="pixels for each step of deletion (default: 1 grey, 500 photos)")
     add("--device", default="cpu", help="cpu or cuda")
     add("--batch", type=int, help="photos per call of Inception V3 (default: 200 on cuda)")
-    add("--half", action="store_true", help="on cuda, ask Inception V3 in 16-bit floats (white boxes excepted)")
-    add("--torchvision", action="store_true", help="torchvision's weights for Inception V3")
-    add("--minutes", type=float, help="stop before this many minutes; the same command goes on")
-    add("--share", default="1/1", help="i/n: this process does every n-th image; n processes share one --out")
-    add("--report", action="store_true", help="only table and figures of what is there")
+    add("--half", action="store_true", help="on cuda, run Inception V3 in 16-bit floats (except for white boxes)")
+    add("--torchvision", action="store_true", help="use torchvision's weights for Inception V3")
+    add("--minutes", type=float, help="stop before this many minutes; repeat the command to continue")
+    add("--share", default="1/1", help="i/n: this process measures every n-th image; n processes share one --out")
+    add("--report", action="store_true", help="write only table and figures, from existing results")
     add("--out", type=Path, help="default: out/paper, or out/paper-quick")
     given = vars(parser.parse_args(arguments))
     given["methods"] = tuple(given["methods"].split(",")) if given["methods"] else None
@@ -65,5 +70,5 @@ def parsed(arguments: list[str] | None = None) -> Options:
 def share_of(parser: argparse.ArgumentParser, text: str) -> tuple[int, int]:
     part, _, count = text.partition("/")
     if not (part.isdigit() and count.isdigit() and 1 <= int(part) <= int(count)):
-        parser.error(f"--share is {text!r}; wanted i/n with 1 ≤ i ≤ n, such as 1/4")
+        parser.error(f"--share must be i/n with 1 ≤ i ≤ n, such as 1/4; got {text!r}")
     return int(part), int(count)

@@ -1,7 +1,7 @@
-"""Photos for Inception V3: labelled ones that it classifies right, and three pictures of scikit-image.
+"""Photos for Inception V3: labelled ones that it classifies correctly, and three pictures of scikit-image.
 
-Labelled photos are taken from their folder (see benchmarks.photos) in an order shuffled once, so that the first n of
-them are a sample of all.
+Labelled photos keep an order that was shuffled once (see benchmarks.photos), so that the first n of them are a sample
+of all.
 """
 
 import os
@@ -19,7 +19,7 @@ from benchmarks.paper.cases import Case, Shown, predicted
 from benchmarks.paper.settings import INCEPTION, Setting
 from geex.methods.lime import superpixels
 
-# scikit-image's pictures (CC0), and what Inception V3 sees in them: a cat, a coffee, a man with his camera on a tripod
+# scikit-image's pictures (CC0), with Inception V3's predictions: a cat, a coffee, a tripod
 PICTURES = {"chelsea": 285, "coffee": 967, "camera": 872}
 ORDER = 0
 
@@ -94,6 +94,6 @@ def scaled(pixels: np.ndarray) -> np.ndarray:
 
 
 def photos_source(given: Path | None) -> Path | None:
-    """A folder or a pack: the option, or else the environment variable GEEX_PHOTOS."""
+    """Return a folder or a pack: the option, otherwise the environment variable GEEX_PHOTOS."""
     found = given or os.environ.get("GEEX_PHOTOS")
     return Path(found) if found else None

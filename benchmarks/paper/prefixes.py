@@ -1,10 +1,10 @@
-"""What GEEX would have said after fewer queries, from one run.
+"""Values of GEEX after fewer queries, from one run.
 
 Every prefix of a plan is an even plan, so the first n draws of a run of N are the run with a budget of n:
 
     ξ_n = 1/n Σ_{i ≤ n} d_i w_i
 
-Sums are taken chunk by chunk, as the answers come, and looked at on the way.
+Sums are accumulated chunk by chunk, and evaluated at each budget.
 """
 
 from dataclasses import dataclass, field
@@ -17,30 +17,30 @@ from geex._plan.plan import Plan
 from geex._problem.outputs import Score
 from geex._protocols import Features
 
-ENDS = 2  # f(x) and f(x̊), which every budget pays for
+ENDS = 2  # f(x) and f(x̊), which every budget includes
 
 
 def prefixes(answered: Answered, draws: list[int], targets: list[int], score: Score) -> dict[int, Moments]:
     """The sums of the first n draws for each n of `draws`, in one pass over the chunks; and, at −1, of all."""
     total: Moments | None = None
     found: dict[int, Moments] = {}
-    seen = 0
+    done = 0
     for chunk, answers in answered:
         for count in draws:
-            if seen < count <= seen + chunk.count:
-                piece = chunk.part(0, count - seen)
+            if done < count <= done + chunk.count:
+                piece = chunk.part(0, count - done)
                 part = moments(piece, answers[: piece.rows, :], targets, score)
                 found[count] = part if total is None else total + part
         whole = moments(chunk, answers, targets, score)
         total = whole if total is None else total + whole
-        seen += chunk.count
+        done += chunk.count
     assert total is not None, "a search affords one couple of draws at least"
     return found | {-1: total}
 
 
 @dataclass(frozen=True, eq=False)
 class Nested:
-    """A method that is GEEX, and keeps in `found` what it would have said with smaller budgets: queries -> (k, p)."""
+    """A method that is GEEX, and stores its values at smaller budgets in `found`: queries -> (k, p)."""
 
     method: geex.GEEX
     budgets: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Results on disk, one JSON line each, that outlive a kill and are never measured twice."""
+"""Results on disk, one JSON line each. They survive a kill and are never measured twice."""
 
 import json
 import os
@@ -13,7 +13,7 @@ Key = tuple[str, str, str, str]
 
 
 def key(data: str, image: str, method: str, settings: dict[str, Any]) -> Key:
-    """What a result is known by: which case, which method, and everything that its numbers depend on."""
+    """Return the key of a result: its case, its method, and everything that its numbers depend on."""
     return data, image, method, json.dumps(settings, sort_keys=True, ensure_ascii=False)
 
 
@@ -32,7 +32,7 @@ class Results:
         self.read()
 
     def read(self) -> None:
-        """Takes in what is in the file; a line that was torn by a kill is passed over."""
+        """Read the file, without lines that a kill left incomplete."""
         for result in lines(self.file):
             self.known[key_of(result)] = result
 
@@ -40,7 +40,7 @@ class Results:
         return key_of(result) in self.known
 
     def add(self, result: Result) -> None:
-        """Appends a result in one write, so that lines of several processes do not mix."""
+        """Append a result in one write, so that lines of several processes do not mix."""
         self.known[key_of(result)] = result
         line = json.dumps(result, ensure_ascii=False) + "\n"
         if torn(self.file):

@@ -1,4 +1,4 @@
-"""The work, one piece after the other, within the time that is given."""
+"""Measure one piece after the other, within a time limit."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -36,9 +36,9 @@ class Work(Protocol):
 
 @dataclass
 class Clock:
-    """Says whether a piece still fits, from how long a row took in the last pieces of the same data.
+    """Predict whether a piece fits the time limit, from the time for each row in the last pieces of the same data.
 
-    Pieces of few rows are mostly overhead: they count only until a large one is done.
+    Pieces of few rows are mostly overhead, so they count only until a large one is done.
     """
 
     minutes: float | None = None
@@ -56,7 +56,7 @@ class Clock:
 
 
 def run(sets: list[CaseSet], results: Results, clock: Clock, share: tuple[int, int] = (1, 1)) -> int:
-    """Measures what is not there yet, set after set; returns how many pieces are left."""
+    """Measure missing results, set after set, and return the number of pieces left."""
     part, count = share
     left = 0
     for home in sets:
@@ -67,7 +67,7 @@ def run(sets: list[CaseSet], results: Results, clock: Clock, share: tuple[int, i
 
 
 def work_through(work: Sequence[Work], results: Results, clock: Clock) -> int:
-    """One set, under one bar in rows of the network; returns how many pieces are left."""
+    """Measure one set with a progress bar in rows of the network, and return the number of pieces left."""
     todo = [piece for piece in work if not piece.done(results)]
     if not todo:
         return 0
@@ -87,7 +87,7 @@ def work_through(work: Sequence[Work], results: Results, clock: Clock) -> int:
 
 @contextmanager
 def threads(count: int | None) -> Iterator[None]:
-    """PyTorch with `count` threads; None: as it is."""
+    """Run PyTorch with `count` threads; None: no change."""
     before = torch.get_num_threads()
     torch.set_num_threads(count or before)
     try:

@@ -1,4 +1,4 @@
-"""Table 1 out of the results: numbers for JSON, and the same as Markdown."""
+"""Table 1 from the results: numbers for JSON, and the same as Markdown."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +42,7 @@ def rows(home: CaseSet, results: Results) -> list[Row]:
 
 
 def numbers(home: CaseSet, results: Results) -> dict[str, Any]:
-    """Everything the table says about one set."""
+    """Return all numbers of one set's table."""
     table = rows(home, results)
     return {
         "data": home.data,

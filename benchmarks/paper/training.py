@@ -1,7 +1,7 @@
-"""python -m benchmarks.paper.training: how far the grey tables depend on how long the network was trained.
+"""python -m benchmarks.paper.training: measure how the grey tables depend on the length of training.
 
-The paper does not say how its CNNs were trained. The longer, the surer the network is of its class and the flatter its
-probability around x, which is what methods that look at gradients at or near x live on.
+The paper does not describe the training of its CNNs. With longer training the network is more confident, and its
+probability is flatter around x. Methods that use gradients at or near x then have less information.
 """
 
 import json
@@ -27,7 +27,7 @@ IMAGES, STEP = 60, 8
 
 
 def main(out: Path = Path("out/paper-training")) -> None:
-    """Measures, and writes table.md and table.json."""
+    """Measure, and write table.md and table.json."""
     results = Results(out)
     rows = [row for setting in (MNIST, FASHION) for length in LENGTHS for row in measured(setting, length, results)]
     content = {"machine": machine(), "images": IMAGES, "step": STEP, "rows": rows}

@@ -1,7 +1,7 @@
-"""python -m benchmarks.paper.variants: how far the table of Inception V3 depends on what the paper leaves open.
+"""python -m benchmarks.paper.variants: measure how Inception V3's table depends on settings that the paper omits.
 
-Noise of its own for every channel or shared by the channels of a pixel, and how far the baseline is blurred. Options
-are those of benchmarks.paper.
+The variants are noise per channel or shared by the channels of a pixel, and two blurs of the baseline. Options are
+those of benchmarks.paper.
 """
 
 from dataclasses import replace
@@ -28,7 +28,7 @@ VARIANTS = {
 
 
 def main() -> None:
-    """Measures, and prints a table."""
+    """Measure, and print a table."""
     options = replace(parsed(), methods=METHODS)
     prepare(options)
     results = Results(options.out)

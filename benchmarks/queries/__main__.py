@@ -1,4 +1,4 @@
-"""python -m benchmarks.queries: measures what is not there yet, then writes results, page and picture of what is."""
+"""python -m benchmarks.queries: measure missing results, then write results, page and picture."""
 
 import argparse
 from pathlib import Path
@@ -25,7 +25,7 @@ def main() -> None:
         merge(file, results)
     if not options.report:
         left = measure(options, results)
-        print(f"{left} pieces are left: the same command goes on." if left else "All is measured.", flush=True)
+        print(f"{left} measurements left. Repeat the command to continue." if left else "All measured.", flush=True)
     if not options.measure:
         report(results, options.quick)
 
@@ -36,19 +36,19 @@ def parsed() -> argparse.Namespace:
     add(
         "--quick", action="store_true", help="for a CPU: 10 grey images, 2 photos, up to 500 queries; reported in --out"
     )
-    add("--data", help="data sets, separated by commas (default: all that are there)")
+    add("--data", help="data sets, separated by commas (default: all available)")
     add("--entrants", help="such as ours,ig,rise (default: all whose packages are installed)")
     add("--budgets", help=f"some of {','.join(map(str, BUDGETS))} (default: all; quick: up to 500)")
     add("--images", type=int, help="images of each data set (default: 200 grey ones, 60 photos)")
     add("--photos", type=Path, help="a pack of photos, from benchmarks.paper.pack (default: GEEX_PHOTOS)")
     add("--device", default="cpu", help="cpu or cuda")
-    add("--half", action="store_true", help="on cuda, ask in 16-bit floats (white boxes excepted)")
+    add("--half", action="store_true", help="on cuda, run networks in 16-bit floats (except for white boxes)")
     add("--batch", type=int, help="photos per call (default: 250 on cuda)")
-    add("--limit", type=float, help="stop before this many seconds; the same command goes on")
-    add("--share", default="1/1", help="i/n: this process does every n-th image; n processes share one --out")
-    add("--merge", type=Path, nargs="+", default=[], help="results.jsonl of other machines, to be taken in")
-    add("--measure", action="store_true", help="only measure: no page, no picture")
-    add("--report", action="store_true", help="only page and picture of what is there")
+    add("--limit", type=float, help="stop before this many seconds; repeat the command to continue")
+    add("--share", default="1/1", help="i/n: this process measures every n-th image; n processes share one --out")
+    add("--merge", type=Path, nargs="+", default=[], help="results.jsonl of other machines to merge")
+    add("--measure", action="store_true", help="measure only: write no page and no picture")
+    add("--report", action="store_true", help="write only page and picture, from existing results")
     add("--out", type=Path, help="default: out/queries, or out/queries-quick")
     given = parser.parse_args()
     usual = QUICK_BUDGETS if given.quick else BUDGETS
@@ -66,7 +66,7 @@ def _listed(parser: argparse.ArgumentParser, name: str, text: str | None, known:
     wanted = text.split(",") if text else known
     for one in wanted:
         if one not in known:
-            parser.error(f"{name} has {one!r}; known are {', '.join(known)}")
+            parser.error(f"{name} must be from {', '.join(known)}; got {one!r}")
     return wanted
 
 
@@ -87,19 +87,19 @@ def measure(options: argparse.Namespace, results: Results) -> int:
 
 
 def trials(home: CaseSet, phase: Phase, unseen: Unseen, options: argparse.Namespace) -> list[Trial]:
-    """The part of a phase that was asked for."""
+    """Return the selected part of a phase."""
     keys, budgets, few = phase
-    asked = tuple(budget for budget in budgets if budget in options.budgets)
-    if budgets and not asked:
+    chosen = tuple(budget for budget in budgets if budget in options.budgets)
+    if budgets and not chosen:
         return []
     rows = [row for key, row in entrants(home.setting).items() if key in keys and key in options.entrants]
     part, count = options.share
     cases = home.cases[: few if home.data in PHOTOS else None][part - 1 :: count]
-    return [Trial(home, case, row, asked, unseen) for case in cases for row in rows]
+    return [Trial(home, case, row, chosen, unseen) for case in cases for row in rows]
 
 
 def case_sets(options: argparse.Namespace) -> list[CaseSet]:
-    """The data sets that were asked for, less those whose network or photos are not there."""
+    """Return the selected data sets, without those whose network or photos are missing."""
     names = ("quick", "images", "device", "half")
     batch = options.batch or (250 if options.device.startswith("cuda") else None)
     common = Options(
@@ -129,7 +129,7 @@ def merge(file: Path, results: Results) -> None:
 def report(results: Results, quick: bool) -> None:
     """Writes queries.json, the page and the picture; those of a quick run stay beside its results."""
     tables = {name: Table.of(setting, results) for name, setting in settings(quick).items()}
-    found = {name: table.told() for name, table in tables.items() if table.results}
+    found = {name: table.numbers() for name, table in tables.items() if table.results}
     if not found:
         raise SystemExit(f"{results.file} holds no results of two images or more: nothing to report.")
     docs, numbers = (results.folder, results.folder) if quick else (Path("docs"), RESULTS)

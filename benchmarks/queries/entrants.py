@@ -1,4 +1,4 @@
-"""Who takes part, on how many photos, and in which order the work is done."""
+"""Entrants, numbers of photos, and the order of the work."""
 
 from importlib.util import find_spec
 
@@ -16,8 +16,8 @@ RIVALS = ("geex-half", "geex", "rise", "lime")
 CAPTUM = ("occlusion", "kernelshap", "sampling")
 NEEDS = {"occlusion": ("captum",), "kernelshap": ("captum", "sklearn"), "sampling": ("captum",), "partition": ("shap",)}
 
-# What matters most comes first, so that a run that is cut is of use. A round is done on one data set after the other:
-# entrants, budgets, and on how many photos (None: all of them).
+# The most important results come first, so that an interrupted run is useful. A round goes through all data sets:
+# entrants, budgets, and the number of photos (None: all).
 Phase = tuple[tuple[str, ...], tuple[int, ...], int | None]
 ROUNDS: tuple[tuple[Phase, ...], ...] = (
     (((OURS,), BUDGETS, None), (WHITE, (), None), (RIVALS, FIRST, 30)),
@@ -29,7 +29,7 @@ ROUNDS: tuple[tuple[Phase, ...], ...] = (
 
 
 def entrants(setting: Setting) -> dict[str, Contender]:
-    """All that take part, by their names on the command line, in the order of tables."""
+    """Return all entrants, by their names on the command line, in the order of tables."""
     known = {row.key: row for row in contenders(setting)}
     photos = setting.step > 100
     most, shape = (14, (3, 224, 224)) if photos else (7, (1, 28, 28))
@@ -50,5 +50,5 @@ def entrants(setting: Setting) -> dict[str, Contender]:
 
 
 def missing(key: str) -> list[str]:
-    """The packages that an entrant needs and that are not installed."""
+    """Return the missing packages of an entrant."""
     return [name for name in NEEDS.get(key, ()) if find_spec(name) is None]

@@ -1,4 +1,4 @@
-"""docs/queries.md and the picture, out of what the tables say."""
+"""docs/queries.md and its picture, from the tables."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.queries.entrants import BUDGETS, WHITE
 from benchmarks.queries.table import FREE, MEASURES
 
-Told = dict[str, Any]
+Facts = dict[str, Any]
 DELETION, OTHERS = tuple(MEASURES)[:2], tuple(MEASURES)[2:]
 COLORS = {
     "ours": "#D55E00",
@@ -27,44 +27,49 @@ MARGIN = -0.01
 
 HEAD = """# Quality against queries
 
-Written by `make bench-queries`; every number is in `benchmarks/results/queries.json`. Budgets are counted model
-evaluations: no entrant asked for more.
+`make bench-queries` writes this page. All numbers are in `benchmarks/results/queries.json`. Budgets are counted model
+evaluations, and no entrant exceeds its budget.
 
-- **ours** is `geex.explain(model, x, target=…)` with nothing else set but baseline, budget and seed, for a model that
-  answers with the probabilities of all classes: it explains log-odds. **ours, probability** is the same with
+- **ours** is `geex.explain(model, x, target=…)` with no other argument than baseline, budget and seed. The model
+  returns the probabilities of all classes, so it explains log-odds. **ours, probability** is the same with
   `score="answer"`.
 - All others explain the probability. GEEX, RISE and LIME (superpixels by slic) are this library's own, after their
-  papers; the tests hold LIME against the package `lime`. Occlusion, KernelShap and ShapleyValueSampling are captum's,
+  papers. The tests compare LIME with the package `lime`. Occlusion, KernelShap and ShapleyValueSampling are captum's,
   Partition is shap's.
-- Occlusion slides over as many places as the budget allows. KernelShap and ShapleyValueSampling share out cells of a
-  grid, at most 7 × 7, photos 14 × 14, fewer where there would be less than two evaluations for each.
-- IG and SG × (x − x̊) see gradients: white boxes, whatever the budget.
-- What is hidden is the baseline for all: 0 for grey images, the blurred image for photos.
+- Occlusion slides over as many positions as the budget allows. KernelShap and ShapleyValueSampling attribute to cells
+  of a grid, at most 7 × 7, for photos 14 × 14. They use fewer cells where each would get less than two evaluations.
+- IG and SG × (x − x̊) use gradients: they are white boxes, whatever the budget.
+- All entrants hide with the same baseline: 0 for grey images, the blurred image for photos.
 
-Measures, higher is better: **deletion** AOPC of the probability, removed pixels replaced by the baseline or by
-Gaussian noise; the area under **insertion** into the baseline; and the share of variance of 240 unseen random masks
-that the values **predict** among masks of the same kind and share shown, for the probability and for its log-odds.
-Slow entrants ran on fewer images: their means are not comparable with the others', the differences are, which are
-paired over the images that both have, with 95% bootstrap intervals. The picture is drawn from them: a rival's line is
-that of ours less the difference.
+The measures are these; higher is better:
+
+- **Deletion** is the AOPC of the probability, with removed pixels replaced by the baseline or by Gaussian noise.
+- **Insertion** is the area under the curve of insertion into the baseline.
+- **Predicted** is the share of variance of 240 unseen random masks that the values predict, among masks of the same
+  kind and share shown. It is measured for the probability and for its log-odds.
+
+Slow entrants ran on fewer images. Do not compare their means with the others'. Compare the differences: they are paired
+over the images that both have, with 95% bootstrap intervals. The picture uses these differences: a rival's line is ours
+less the difference.
 
 ![Deletion AOPC against queries](pictures/quality.png)
 """
 
 
-def markdown(found: dict[str, Told]) -> str:
-    return "\n".join([HEAD, *(_section(told) for told in found.values() if told["means"])])
+def markdown(found: dict[str, Facts]) -> str:
+    return "\n".join([HEAD, *(_section(facts) for facts in found.values() if facts["means"])])
 
 
-def _section(told: Told) -> str:
-    lines = [f"## {told['title']}", "", f"{told['images']} images; {told['step']} pixels for each step.", ""]
-    if told["earlier"]:
-        budgets, method = ", ".join(map(str, told["earlier"]["budgets"])), told["earlier"]["method"]
-        lines += [f"Ours at {budgets} queries was measured before it was set as it is now: `{method}`.", ""]
-    lines += _means(told, "Deletion AOPC, baseline / Gaussian", DELETION)
-    lines += _means(told, "Insertion · predicted, probability / log-odds", OTHERS)
-    lines += _differences(told["ours minus reference"], "Ours minus", DELETION)
-    lines += _differences(told["ours minus peer at the same budget"], "Ours minus, at the same budget", tuple(MEASURES))
+def _section(facts: Facts) -> str:
+    lines = [f"## {facts['title']}", "", f"{facts['images']} images; {facts['step']} pixels for each step.", ""]
+    if facts["earlier"]:
+        budgets, method = ", ".join(map(str, facts["earlier"]["budgets"])), facts["earlier"]["method"]
+        lines += [f"Ours at {budgets} queries was measured with earlier settings: `{method}`.", ""]
+    lines += _means(facts, "Deletion AOPC, baseline / Gaussian", DELETION)
+    lines += _means(facts, "Insertion · predicted, probability / log-odds", OTHERS)
+    lines += _differences(facts["ours minus reference"], "Ours minus", DELETION)
+    peers = facts["ours minus peer at the same budget"]
+    lines += _differences(peers, "Ours minus, at the same budget", tuple(MEASURES))
     return "\n".join(lines)
 
 
@@ -72,9 +77,9 @@ def _head(title: str) -> list[str]:
     return [f"| {title} | images | {' | '.join(map(str, BUDGETS))} |", "|---" * (2 + len(BUDGETS)) + "|"]
 
 
-def _means(told: Told, title: str, measures: tuple[str, ...]) -> list[str]:
+def _means(facts: Facts, title: str, measures: tuple[str, ...]) -> list[str]:
     lines = _head(title)
-    for name, budgets in told["means"].items():
+    for name, budgets in facts["means"].items():
         cells = [_numbers(budgets.get(str(budget)), measures) for budget in BUDGETS]
         if str(FREE) in budgets:
             cells = ["", "", "", "", "", _numbers(budgets[str(FREE)], measures)]
@@ -83,13 +88,13 @@ def _means(told: Told, title: str, measures: tuple[str, ...]) -> list[str]:
     return [*lines, ""]
 
 
-def _numbers(cell: Told | None, measures: tuple[str, ...]) -> str:
+def _numbers(cell: Facts | None, measures: tuple[str, ...]) -> str:
     if cell is None:
         return "–"
     return " / ".join(f"{cell[measure]['mean']:.3f}" for measure in measures)
 
 
-def _differences(others: Told, title: str, measures: tuple[str, ...]) -> list[str]:
+def _differences(others: Facts, title: str, measures: tuple[str, ...]) -> list[str]:
     if not others:
         return []
     lines = []
@@ -102,7 +107,7 @@ def _differences(others: Told, title: str, measures: tuple[str, ...]) -> list[st
     return [*lines, f"Bold: behind on average, or the interval reaches below {MARGIN:.2f}.".replace("-", "−"), ""]
 
 
-def _difference(cell: Told | None, measure: str) -> str:
+def _difference(cell: Facts | None, measure: str) -> str:
     if cell is None:
         return "–"
     one = cell[measure]
@@ -110,26 +115,26 @@ def _difference(cell: Told | None, measure: str) -> str:
     return f"**{text}**" if one["mean"] < 0 or one["low"] < MARGIN else text
 
 
-def _images(budgets: Told) -> str:
+def _images(budgets: Facts) -> str:
     counts = sorted({cell["images"] for cell in budgets.values()})
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
 
 
-def draw(found: dict[str, Told], path: Path) -> None:
-    """Deletion AOPC against queries, log axis: a panel for each data set and replacement.
+def draw(found: dict[str, Facts], path: Path) -> None:
+    """Draw deletion AOPC against queries, log axis: a panel for each data set and replacement.
 
-    A rival is drawn where ours is, less the paired difference: those on fewer images can be compared so.
+    A rival's line is ours less the paired difference, so that rivals on fewer images are comparable.
     """
     from matplotlib.figure import Figure
 
-    found = {data: told for data, told in found.items() if told["means"]}
+    found = {data: facts for data, facts in found.items() if facts["means"]}
     figure = Figure(figsize=(11, 3.4 * len(found) + 0.8), layout="constrained")
     panels = figure.subplots(len(found), 2, sharex=True, squeeze=False)
-    for row, told in zip(panels, found.values(), strict=True):
+    for row, facts in zip(panels, found.values(), strict=True):
         for panel, measure in zip(row, DELETION, strict=True):
             for key, color in COLORS.items():
-                _line(panel, told, measure, told["titles"].get(key), color)
-            panel.set(xscale="log", title=f"{told['title']}, replaced by {measure.split(', ')[1]}", ylabel="AOPC")
+                _line(panel, facts, measure, facts["titles"].get(key), color)
+            panel.set(xscale="log", title=f"{facts['title']}, replaced by {measure.split(', ')[1]}", ylabel="AOPC")
             panel.set_xticks(BUDGETS, map(str, BUDGETS))
             panel.minorticks_off()
             panel.grid(alpha=0.3)
@@ -144,8 +149,8 @@ def draw(found: dict[str, Told], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def _line(panel: Any, told: Told, measure: str, title: str | None, color: str) -> None:
-    own, less = told["means"]["ours"], told["ours minus peer at the same budget"].get(title, {})
+def _line(panel: Any, facts: Facts, measure: str, title: str | None, color: str) -> None:
+    own, less = facts["means"]["ours"], facts["ours minus peer at the same budget"].get(title, {})
     if less or title == "ours":
         budgets = [budget for budget in BUDGETS if str(budget) in (less or own)]
         level, cells = ([one[str(budget)][measure] for budget in budgets] for one in (own, less or own))
@@ -154,7 +159,7 @@ def _line(panel: Any, told: Told, measure: str, title: str | None, color: str) -
         wide = 1.2 if less else 2.4
         panel.plot(budgets, means, marker="o", markersize=4, color=color, label=title, linewidth=wide)
         panel.fill_between(budgets, means - errors, means + errors, color=color, alpha=0.1, linewidth=0)
-    elif str(BUDGETS[-1]) in (white := told["ours minus reference"].get(title, {})):
+    elif str(BUDGETS[-1]) in (white := facts["ours minus reference"].get(title, {})):
         last = str(BUDGETS[-1])
         mean = own[last][measure]["mean"] - white[last][measure]["mean"]
         style = "--" if title == "IG" else ":"

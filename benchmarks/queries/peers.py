@@ -1,7 +1,7 @@
 """The default of `geex.explain`, and other libraries' methods, as explainers with a budget of model evaluations.
 
-Every one hides with the case's baseline, and other libraries' explain the probability of the class. captum and shap are
-imported when they are asked.
+All hide with the case's baseline. Other libraries' methods explain the probability of the class. captum and shap are
+imported at their first use.
 """
 
 import sys
@@ -25,7 +25,7 @@ from geex._problem.baselines import baselines
 from geex._problem.outputs import Score
 from geex._protocols import Method
 
-# captum imports these for pictures, and nobody draws here: where they are missing, something empty will do
+# captum imports these for pictures; empty modules replace missing ones, since nothing is drawn here
 DRAWING = {
     "matplotlib": ("", ".axes", ".cm", ".collections", ".colors", ".figure", ".image", ".pyplot"),
     "mpl_toolkits": ("", ".axes_grid1"),
@@ -34,7 +34,7 @@ DRAWING = {
 
 
 class Counted:
-    """The probability of a case's class, (n, *shape) to (n,), and of all classes; `rows` is how many were asked."""
+    """The probability of a case's class, (n, *shape) to (n,), and of all classes; `rows` counts evaluations."""
 
     def __init__(self, network: Model, target: int, half: bool) -> None:
         self.model, self.target, self.rows = probabilities(network, half), target, 0
@@ -49,7 +49,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Budgeted:
-    """An explainer that asks at most `queries` rows."""
+    """An explainer with at most `queries` evaluations."""
 
     queries: int = 0
 
@@ -135,12 +135,12 @@ class Partition(Budgeted):
     def __call__(self, model: Counted, case: Case, batch: int | None) -> np.ndarray:
         import shap
 
-        def asked(images: np.ndarray) -> np.ndarray:
+        def answers(images: np.ndarray) -> np.ndarray:
             return host(model(like(np.moveaxis(images, -1, 1), case.x, case.x.dtype)))[:, None]
 
         image, absent = (np.moveaxis(host(array), 0, -1) for array in (case.x, absence(case)))
         masker = shap.maskers.Image(np.ascontiguousarray(absent), image.shape)
-        explainer = shap.PartitionExplainer(asked, masker)
+        explainer = shap.PartitionExplainer(answers, masker)
         found = explainer(image[None], max_evals=self.queries, batch_size=batch or 100, silent=True)
         return found.values.reshape(image.shape).sum(-1)
 

@@ -48,7 +48,9 @@ def case_set(name: str, options: Options) -> CaseSet:
 def lite(setting: Setting, options: Options) -> CaseSet:
     """The packed photos, made smaller, that EfficientNet-Lite0 classifies right."""
     if options.photos is None or options.photos.suffix != ".npz":
-        raise FileNotFoundError("EfficientNet-Lite0 is asked about packed photos: python -m benchmarks.paper.pack FILE")
+        raise FileNotFoundError(
+            "EfficientNet-Lite0 needs packed photos. Write them: python -m benchmarks.paper.pack FILE"
+        )
     module = efficientnet.load()
     mark = digest(module)
     module = module.to(options.device)

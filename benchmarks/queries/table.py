@@ -1,4 +1,4 @@
-"""What the results say: means, and paired differences with their intervals."""
+"""Tables of the results: means, and paired differences with their intervals."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -85,11 +85,11 @@ class Table:
     def means(self, place: Place) -> dict[str, Any]:
         """Mean and standard error of every measure."""
         found = self.results[place].values()
-        told: dict[str, Any] = {"images": len(found), "queries": max(result["queries"] for result in found)}
+        numbers: dict[str, Any] = {"images": len(found), "queries": max(result["queries"] for result in found)}
         for name, measure in MEASURES.items():
             over = summary([measure(result) for result in found])
-            told[name] = {"mean": round(over.mean, 4), "stderr": round(over.stderr, 4)}
-        return told
+            numbers[name] = {"mean": round(over.mean, 4), "stderr": round(over.stderr, 4)}
+        return numbers
 
     def difference(self, first: Place, second: Place) -> dict[str, Any] | None:
         """first − second over the images that both have: mean, standard error and 95% interval of every measure."""
@@ -97,18 +97,18 @@ class Table:
         common = [name for name in a if name in b]
         if len(common) < 2:
             return None
-        told: dict[str, Any] = {"images": len(common)}
+        numbers: dict[str, Any] = {"images": len(common)}
         for name, measure in MEASURES.items():
             over = paired([measure(a[image]) for image in common], [measure(b[image]) for image in common])
             ends = {"low": round(over.interval[0], 4), "high": round(over.interval[1], 4)}
-            told[name] = {"mean": round(over.mean, 4), "stderr": round(over.stderr, 4), **ends}
-        return told
+            numbers[name] = {"mean": round(over.mean, 4), "stderr": round(over.stderr, 4), **ends}
+        return numbers
 
     def peers(self) -> list[str]:
         """The black boxes other than ours."""
         return [key for key in self.entrants if key != OURS and key not in WHITE]
 
-    def told(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, Any]:
         """All of it, in values that JSON can hold."""
         means: dict[str, Any] = {}
         for key, row in self.entrants.items():

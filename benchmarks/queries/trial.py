@@ -24,8 +24,8 @@ from geex.evaluate import insertion
 class Trial:
     """One entrant, one case. Budgets are () for white boxes.
 
-    Methods of `geex.explain` keep their answers in a journal from budget to budget: what is asked with a small one is
-    what is asked first with a large one, so the values are those of separate runs.
+    Methods of `geex.explain` keep their answers in a journal from budget to budget. The queries of a small budget are
+    the first ones of a large budget, so the values are those of separate runs.
     """
 
     home: CaseSet
@@ -45,8 +45,8 @@ class Trial:
     def cost(self) -> int:
         """About how many rows go through the network."""
         steps = -(-self.case.x[0].numel() // self.home.setting.step)
-        asked = [explainer.cost for explainer in self.explainers.values()]
-        return (max(asked) if self.journaled else sum(asked)) + 3 * steps * len(asked)
+        costs = [explainer.cost for explainer in self.explainers.values()]
+        return (max(costs) if self.journaled else sum(costs)) + 3 * steps * len(costs)
 
     @property
     def journaled(self) -> bool:
@@ -56,7 +56,7 @@ class Trial:
         return all(found in results.known for found in self.explainers)
 
     def measure(self, results: Results) -> None:
-        """Explains, measures and files what is not there yet."""
+        """Explain, measure and store missing results."""
         follow = probability(self.home.network, self.case.target, self.home.half)
         missing = [explainer for found, explainer in self.explainers.items() if found not in results.known]
         for explainer, values, queries in self._explained(missing):
@@ -88,7 +88,9 @@ class Trial:
                 found: Any = quietly(explainer, model, self.case, self.home.batch)
                 values = host(found.values if isinstance(found, geex.Explanation) else found)
                 if self.budgets and model.rows > explainer.queries:
-                    raise RuntimeError(f"{self.contender.title} asked {model.rows} of {explainer.queries} queries")
+                    raise RuntimeError(
+                        f"{self.contender.title} exceeded its budget of {explainer.queries} queries: {model.rows}."
+                    )
                 yield explainer, values, model.rows
 
     def _settings(self, explainer: Any) -> dict[str, Any]:

@@ -4,8 +4,8 @@
     share = max(r, 0)²,  r the correlation of predicted and true score over masks of one kind, taken together
 
 Half of the masks show cells of a grid independently of each other, half are cut from smooth Gaussian fields; they show
-¼, ½, ¾ and 9/10 of the image in turn. Both scores are taken from their mean over the masks of the same half and share:
-else how much shows would account for half of the variance, whatever the values say. Masks are a case's own, from a
+¼, ½, ¾ and 9/10 of the image in turn. Both scores are relative to their mean over the masks of the same half and share.
+Otherwise the share shown would explain half of the variance, whatever the values. Masks are a case's own, from a
 seed that no method draws from, and the same for all methods. The true score is the probability, and for a second number
 its log-odds, bounded at ±6.9.
 """
@@ -34,11 +34,11 @@ PLACE = 77  # in the seed's streams, apart from those that explanations draw fro
 
 @dataclass(frozen=True, eq=False)
 class Unseen:
-    """Masks over the pixels of the cases of a set, and the model's answers to them, asked once for each case."""
+    """Masks over the pixels of the cases of a set, and the model's answers to them, computed once for each case."""
 
     home: CaseSet
     cells: int
-    asked: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)
+    answered: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)
 
     def predicted(self, case: Case, values: np.ndarray) -> dict[str, float]:
         """The share that values (height, width) predict."""
@@ -49,13 +49,13 @@ class Unseen:
 
     @torch.no_grad()
     def _answered(self, case: Case) -> tuple[Tensor, Tensor]:
-        if case.name not in self.asked:
+        if case.name not in self.answered:
             model = probability(self.home.network, case.target, self.home.half)
             shown = torch.from_numpy(masks(case.seed, tuple(case.x.shape[1:]), self.cells)).to(case.x.device)
             parts = shown.split(self.home.batch or 60)
             answers = [model(torch.where(part[:, None], case.x, absence(case))) for part in parts]
-            self.asked[case.name] = shown, torch.cat(answers)
-        return self.asked[case.name]
+            self.answered[case.name] = shown, torch.cat(answers)
+        return self.answered[case.name]
 
 
 def masks(seed: int, shape: tuple[int, ...], cells: int) -> np.ndarray:

@@ -54,7 +54,7 @@ def test_nobody_asks_more_than_the_budget_and_the_page_tells_of_all(home, tmp_pa
         if result["method"] not in WHITE:
             assert 0.4 * result["settings"]["queries"] < result["queries"] <= result["settings"]["queries"]
     table = Table.of(home.setting, results)
-    told = table.told()
+    told = table.numbers()
     assert set(told["means"]) == {entrants(home.setting)[key].title for key in keys}
     assert set(told["ours minus reference"]) >= {"IG"}
     page = markdown({"mnist": told})
@@ -95,7 +95,7 @@ def test_ours_of_earlier_settings_stays_until_it_is_measured_again_and_is_marked
                 result["settings"]["method"] = "as it was"
     table = Table.of(home.setting, results)
     assert {key for key, _ in table.results} == {"ours"}
-    assert "before it was set as it is now: `as it was`" in markdown({"mnist": table.told()})
+    assert "with earlier settings: `as it was`" in markdown({"mnist": table.numbers()})
     for result in list(results.known.values()):
         if result["method"] == "ours" and result["settings"]["queries"] == BUDGETS[0]:
             results.add(result | {"settings": result["settings"] | {"method": Default().facts()["method"]}})
@@ -111,7 +111,7 @@ def test_values_of_a_linear_score_predict_all_of_it_and_others_less(home):
     masks, answers = unseen._answered(case)
     assert masks.shape == (240, SIDE, SIDE)
     linear = masks.flatten(1).double() @ weight.double()
-    unseen.asked[case.name] = masks, (linear - linear.min()) / (linear.max() - linear.min())
+    unseen.answered[case.name] = masks, (linear - linear.min()) / (linear.max() - linear.min())
     assert unseen.predicted(case, exact)["probability"] == pytest.approx(1, abs=1e-9)
     assert unseen.predicted(case, -exact)["probability"] == 0
     assert unseen.predicted(case, np.zeros((SIDE, SIDE)))["probability"] == 0

@@ -38,5 +38,5 @@ def test_nobody_asks_more_than_the_budget_and_the_page_tells_of_all(monkeypatch)
     monkeypatch.setitem(
         tables.ENTRANTS, "ours", ("ours", lambda model, *_: geex.explain(model, x, queries=80), lambda p: 7)
     )
-    with pytest.raises(RuntimeError, match="asked"):
+    with pytest.raises(RuntimeError, match="exceeded its budget"):
         tables.measured(case)
