@@ -53,12 +53,13 @@ class _Server(ThreadingHTTPServer):
 
 
 class Loopback:
-    """A server on a free port of 127.0.0.1, for as long as it is entered; `respond` maps a Request to a Reply."""
+    """A server on a port of 127.0.0.1 (0: a free one), for as long as it is entered; `respond` maps a Request to a
+    Reply."""
 
-    def __init__(self, respond, certificate=None):
+    def __init__(self, respond, certificate=None, port=0):
         self.requests = []
         self.connections = set()
-        self.server = _Server(("127.0.0.1", 0), self._handler(respond))
+        self.server = _Server(("127.0.0.1", port), self._handler(respond))
         self.address = f"127.0.0.1:{self.server.server_port}"
         self.url = f"{'https' if certificate else 'http'}://{self.address}"
         if certificate:
