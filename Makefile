@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 RUN = .venv/bin/python
 
-.PHONY: install mlserver demo docs test lint bench bench-queries bench-tables bench-calibration paper illustrations clean
+.PHONY: install mlserver demo docs test coverage lint bench bench-queries bench-tables bench-calibration paper illustrations clean
 
 demo: .venv/demo
 	$(RUN) -m geex.demo out/demo.png
@@ -12,6 +12,10 @@ docs: .venv/docs
 
 test: lint
 	$(RUN) -m pytest
+
+# which lines and branches the tests run: a table, and pages in out/coverage
+coverage: .venv/dev
+	$(RUN) -m pytest --cov --cov-report=term --cov-report=html
 
 lint: .venv/dev
 	$(RUN) -m ruff check
@@ -81,4 +85,4 @@ mlserver: .venv-mlserver/ready
 	touch $@
 
 clean:
-	rm -rf .venv .venv-mlserver out site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-mlserver out site .pytest_cache .mypy_cache .ruff_cache .coverage*
