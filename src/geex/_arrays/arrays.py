@@ -182,7 +182,8 @@ def gradient_free(array: Array) -> AbstractContextManager[Any]:
         return nullcontext()
     import torch
 
-    return torch.no_grad()
+    context: AbstractContextManager[Any] = torch.no_grad()
+    return context
 
 
 def largest(values: np.ndarray, share: float) -> np.ndarray:

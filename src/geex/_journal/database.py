@@ -105,7 +105,7 @@ class Database:
             raise JournalError(f"there is no journal {self.path}; wanted a file that geex.explain(journal=…) wrote.")
         mode = "rwc" if self.write else "ro"
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
-        return sqlite3.connect(address, PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
+        return sqlite3.connect(address, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
 
     def _log(self) -> None:
         """Turns to a write-ahead log. SQLite does not wait for others that open or close it just then: we do."""
