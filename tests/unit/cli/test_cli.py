@@ -620,7 +620,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(here):
         "    time.sleep(0.02)\n"
         "    return z.mean((1, 2, 3)) + z[:, :, 5:9].mean((1, 2, 3))\n"
     )
-    source = str(Path(geex.__file__).parents[3])
+    source = str(Path(geex.__file__).parents[1])
     words = [
         "explain",
         "slow:model",
@@ -693,7 +693,7 @@ def test_the_demo_writes_a_report(here, capsys):
 
 def test_as_a_program_with_completion(here):
     def run(*words, **more):
-        source = str(Path(geex.__file__).parents[3])
+        source = str(Path(geex.__file__).parents[1])
         environment = {**os.environ, "PYTHONPATH": source, **more}
         return subprocess.run([sys.executable, "-m", "geex", *words], capture_output=True, text=True, env=environment)
 
@@ -706,7 +706,7 @@ def test_as_a_program_with_completion(here):
 
 
 def test_a_reader_that_goes_away_is_no_error_message(here):
-    source = str(Path(geex.__file__).parents[3])
+    source = str(Path(geex.__file__).parents[1])
     code = f"{sys.executable} -m geex explain {here.photo} photo.png -q 60 -o -.html | head -c 10"
     done = subprocess.run(code, shell=True, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": source})
     assert done.stdout == "<!DOCTYPE "
