@@ -1,8 +1,10 @@
 # Every target sets up what it needs in .venv. PYTHON may name another interpreter (3.11 or newer).
 PYTHON ?= python3.11
+# The tests need no torch. TORCH may name a version for another Python than 3.11.
+TORCH ?= $(if $(filter 3.11.%,$(shell $(PYTHON) --version)),torch==2.13.0)
 RUN = .venv/bin/python
 
-.PHONY: install mlserver demo docs test coverage lint bench bench-queries bench-tables bench-calibration paper illustrations clean
+.PHONY: install mlserver demo docs test quick coverage lint bench bench-queries bench-tables bench-calibration paper illustrations clean
 
 demo: .venv/demo
 	$(RUN) -m geex.demo out/demo.png
@@ -12,6 +14,10 @@ docs: .venv/docs
 
 test: lint
 	$(RUN) -m pytest
+
+# unit and property tests that are not slow, while you work
+quick: .venv/dev
+	$(RUN) -m pytest -m '(unit or property) and not slow'
 
 # which lines and branches the tests run: a table, and pages in out/coverage
 coverage: .venv/dev
@@ -64,9 +70,9 @@ mlserver: .venv-mlserver/ready
 
 # torch is pinned and comes first; what depends on it must not replace it
 .venv/dev: pyproject.toml | .venv/bin/python
-	$(RUN) -m pip install --quiet torch==2.13.0
+	$(if $(TORCH),$(RUN) -m pip install --quiet $(TORCH))
 	$(RUN) -m pip install --quiet --editable '.[onnx,http,sklearn,app,lime,dask]' --group dev --group docs
-	$(RUN) -m pip install --quiet --no-deps captum lime
+	$(RUN) -m pip install --quiet --no-deps lime $(if $(TORCH),--group whitebox)
 	touch $@
 
 .venv-mlserver/ready: .venv/dev

@@ -55,9 +55,7 @@ def _relevance(module: Any) -> Callable[[Array, int | None], Array]:
         lrp_module = importlib.import_module("captum.attr._core.lrp")
         epsilon_rule = importlib.import_module("captum.attr._utils.lrp_rules").EpsilonRule
     except ImportError as error:
-        raise MissingPackage(
-            "lrp is captum's, which is not installed: pip install captum, or 'geex[whitebox]'."
-        ) from error
+        raise MissingPackage("`lrp` needs captum, which is not installed: pip install captum") from error
     if not isinstance(module, torch.nn.Module):
         raise InputError(f"module is {type(module).__name__}; lrp goes through the layers of a torch.nn.Module.")
 

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
+pytest.importorskip("torch")
 import torch
 from benchmarks.paper.cases import Case, CaseSet, digest, predicted
 from benchmarks.paper.contenders import contenders

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
+pytest.importorskip("torch")
 import torch
 from benchmarks.paper.cases import Case, CaseSet, digest
 from benchmarks.paper.results import Results

@@ -7,6 +7,7 @@ import geex
 from tests.games import shapley
 
 pytest.importorskip("shap")
+pytest.importorskip("torch")
 from benchmarks import tables
 
 

@@ -5,7 +5,6 @@ from math import comb
 
 import numpy as np
 import pytest
-import torch
 from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
 
@@ -242,13 +241,19 @@ def test_an_output_does_not_depend_on_the_others_nor_on_its_size():
     assert np.abs(every.values[3] - np.eye(9)[1]).max() < 1e-9
 
 
-def test_tensors_and_many_draws(monkeypatch):
+def test_tensors():
+    torch = pytest.importorskip("torch")
     model, x = network(14), np.ones(14)
-    exact = shapley(lambda s: model(np.isin(np.arange(14), list(s))[None])[0], 14)
     wide = explained(model, x, geex.Shapley(), 900)
     narrow = explained(lambda z: torch.from_numpy(model(z.numpy())), torch.from_numpy(x), geex.Shapley(), 900)
     assert isinstance(narrow.values, torch.Tensor)
     np.testing.assert_allclose(narrow.values.numpy(), wide.values)
+
+
+def test_many_draws(monkeypatch):
+    model, x = network(14), np.ones(14)
+    exact = shapley(lambda s: model(np.isin(np.arange(14), list(s))[None])[0], 14)
+    wide = explained(model, x, geex.Shapley(), 900)
     monkeypatch.setattr("geex._estimate.subset_process_errors.FITTED", 100)
     fewer = explained(model, x, geex.Shapley(), 900)
     assert_within(fewer.values, fewer.stderr, exact)

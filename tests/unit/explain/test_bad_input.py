@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-import torch
 
 import geex
 from geex import errors
@@ -282,9 +281,13 @@ def test_an_estimator_is_no_callable_and_the_error_says_what_makes_one_of_it():
         explained(Estimator(), X, geex.GEEX(0.5), 100)
 
 
-def test_what_to_do_with_a_text_and_with_a_module():
+def test_what_to_do_with_a_text():
     with pytest.raises(errors.GeexError, match=r"x is a str .*geex\.models\.text\(model, text\)"):
         geex.explain(lambda z: z, "a text", progress=False)
+
+
+def test_what_to_do_with_a_module():
+    torch = pytest.importorskip("torch")
     with pytest.raises(errors.InputError, match=r"PyTorch module and x is a ndarray; wanted geex\.models\.torch"):
         geex.explain(torch.nn.Linear(3, 2), np.ones(3), progress=False)
 
