@@ -81,7 +81,7 @@ def numbers(explanation: Any) -> Numbers:
     shape = explanation.values.shape[1:] if isinstance(explanation.target, list) else explanation.values.shape
     mask = (np.arange(np.prod(shape)) % 3 == 0).reshape(shape)
     regions = {"region without answers": explanation.numpy().region(mask)}
-    if not explanation.config["method"].startswith(NO_REGION):
+    if explanation.settings.method.name not in NO_REGION:
         regions["region"] = explanation.region(mask)
     made |= {f"{kind}, {name}": getattr(region, name) for kind, region in regions.items() for name in REGION}
     return {name: np.asarray([] if number is None else number) for name, number in made.items()}

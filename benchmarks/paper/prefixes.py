@@ -14,8 +14,9 @@ import geex
 from geex._arrays.arrays import Array
 from geex._estimate.score_function import Answered, Moments, moments
 from geex._plan.plan import Plan
+from geex._problem.estimand import Estimand
 from geex._problem.outputs import Score
-from geex._protocols import Features
+from geex._protocols import Features, Method
 
 ENDS = 2  # f(x) and f(x̊), which every budget includes
 
@@ -39,7 +40,7 @@ def prefixes(answered: Answered, draws: list[int], targets: list[int], score: Sc
 
 
 @dataclass(frozen=True, eq=False)
-class Nested:
+class Nested(Method):
     """A method that is GEEX, and stores its values at smaller budgets in `found`: queries -> (k, p)."""
 
     method: geex.GEEX
@@ -55,5 +56,5 @@ class Nested:
         self.found.update({budget: sums[count].values for budget, count in draws.items()})
         return sums[-1]
 
-    def estimand(self, search: Any) -> str:
+    def estimand(self, search: Any) -> Estimand:
         return self.method.estimand(search)

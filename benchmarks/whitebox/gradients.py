@@ -17,6 +17,8 @@ from geex._arrays.arrays import Array, Stream, like
 from geex._arrays.validation import whole
 from geex._plan.path import on_path
 from geex._problem.baselines import Baseline
+from geex._problem.declared import Call
+from geex._problem.estimand import Additive, Estimand, Quantity, Unit
 from geex._problem.outputs import Score, Target
 from geex._protocols import Features
 from geex._results.explanation import Explanation
@@ -45,7 +47,7 @@ def gradient(
     return task.explanation(
         task.total(slopes * task.reach(times_input))[:, 0, :],
         estimand=_slopes("The gradient at x of f", times_input),
-        method=f"gradient(times_input={times_input})",
+        method=_call("gradient", times_input=times_input),
     )
 
 
@@ -87,7 +89,7 @@ def smoothgrad(
         estimand=_slopes(
             f"The gradient at x of J, f averaged over Gaussian noise of deviation {sigma:.4g}", times_input
         ),
-        method=f"smoothgrad(sigma={sigma!r}, samples={samples}, times_input={times_input})",
+        method=_call("smoothgrad", sigma=sigma, samples=samples, times_input=times_input),
         sigma=sigma,
         seed=seed,
     )
@@ -123,11 +125,15 @@ def integrated_gradients(
             shares.append(integral * (task.explicand - start))
     return task.explanation(
         task.total((sum(shares) / len(shares))[:, None, ...])[:, 0, :],
-        estimand=(
-            f"(x − x̊) times the path integral from the baseline to x of the gradient of f, by quadrature at {steps} "
-            "places. They add up to f(x) − f(x̊): the gap is the quadrature's error."
+        estimand=Estimand(
+            Quantity.OWN,
+            Additive.WITHIN_ERROR,
+            text=(
+                f"(x − x̊) times the path integral from the baseline to x of the gradient of f, by quadrature at {steps}"
+                " places. The gap is the quadrature's error."
+            ),
         ),
-        method=f"integrated_gradients(steps={steps})",
+        method=_call("integrated_gradients", steps=steps),
     )
 
 
@@ -165,10 +171,14 @@ class _Mean:
         return (variance / self.count).sqrt()
 
 
-def _slopes(what: str, times_input: bool) -> str:
+def _call(name: str, **settings: Any) -> Call:
+    return Call(name, "benchmarks.whitebox", (), tuple(settings.items()))
+
+
+def _slopes(what: str, times_input: bool) -> Estimand:
     if times_input:
-        return f"(x − x̊) times: {what}. They add up to f(x) − f(x̊) where f is linear only."
-    return f"{what}. Slopes do not add up to f(x) − f(x̊)."
+        return Estimand(Quantity.OWN, text=f"(x − x̊) times: {what}. They add up where f is linear.")
+    return Estimand(Quantity.OWN, unit=Unit.SCORE_PER_INPUT, text=f"{what}, which is a slope.")
 
 
 def _deviation(sigma: float | None, explicand: Array) -> float:

@@ -13,6 +13,8 @@ import torch
 from benchmarks.whitebox.task import differentiable, prepare
 from geex._arrays.arrays import Array
 from geex._problem.baselines import Baseline
+from geex._problem.declared import Call
+from geex._problem.estimand import Estimand, Quantity
 from geex._problem.outputs import Target
 from geex._protocols import Features
 from geex._results.explanation import Explanation
@@ -41,11 +43,14 @@ def lrp(
     task.model.asked += 2 * len(rows)
     return task.explanation(
         task.total(torch.stack([row.double() for row in rows]))[:, 0, :],
-        estimand=(
-            "Relevance: f(x) handed back from layer to layer in proportion to what each input added, by captum's LRP. "
-            "The values add up to f(x), not to f(x) − f(x̊), less what biases and the rules' stabilisers absorb."
+        estimand=Estimand(
+            Quantity.OWN,
+            text=(
+                "Relevance: f(x) handed back from layer to layer in proportion to what each input added, by captum's "
+                "LRP. The sum is f(x) instead of f(x) − f(x̊), less what biases and the rules' stabilisers absorb."
+            ),
         ),
-        method="lrp()",
+        method=Call("lrp", "benchmarks.whitebox"),
     )
 
 

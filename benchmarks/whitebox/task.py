@@ -11,10 +11,13 @@ import torch
 from geex._arrays.arrays import Array, as_explicand, library, working
 from geex._arrays.validation import whole
 from geex._problem.baselines import Baseline, baselines
+from geex._problem.declared import Call, declared
+from geex._problem.estimand import Estimand
 from geex._problem.features import Elements, checked
 from geex._problem.outputs import SCORES, Score, Target, check_score, checked_target, chosen, scored
 from geex._protocols import Features
 from geex._results.explanation import Explanation, completed
+from geex._results.settings import Settings
 from geex.errors import AnswerError, BudgetError, ExplicandError, InputError, ModelError, ModelRaised
 
 Module = Callable[[Any], Any]
@@ -113,8 +116,8 @@ class Task:
         stderr: Array | None = None,
         sum_stderr: Array | None = None,
         *,
-        estimand: str,
-        method: str,
+        estimand: Estimand,
+        method: Call,
         sigma: float | None = None,
         seed: int | None = None,
     ) -> Explanation:
@@ -142,25 +145,21 @@ class Task:
             queries=self.model.asked,
             freedom=float("inf"),
             estimand=estimand,
-            config=self._config(method, sigma, seed),
+            settings=self._settings(method, sigma, seed),
             explicand=self.explicand,
             features=self.features,
         )
 
-    def _config(self, method: str, sigma: float | None, seed: int | None) -> dict[str, Any]:
-        from geex import __version__
-
-        score = self.model.score
-        return {
-            "method": method,
-            "sigma": sigma,
-            "features": repr(self.features),
-            "score": score if isinstance(score, str) or score is None else repr(score),
-            "seed": seed,
-            "baselines": len(self.baselines),
-            "library": library(self.explicand),
-            "version": __version__,
-        }
+    def _settings(self, method: Call, sigma: float | None, seed: int | None) -> Settings:
+        return Settings(
+            method=method,
+            features=declared(self.features),
+            score=declared(self.model.score),
+            baselines=len(self.baselines),
+            seed=seed,
+            sigma=(sigma,),
+            library=library(self.explicand),
+        )
 
 
 def prepare(

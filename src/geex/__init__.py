@@ -4,8 +4,21 @@ from geex import errors, evaluate, methods, models, plot, run
 from geex._explain.explain import estimate, explain, explain_batch
 from geex._explain.stop_rules import Precise, Settled
 from geex._plan.noise import Gaussian, Laplace, Logistic
+from geex._plan.search import Draws
 from geex._problem.baselines import blur, mean, per_channel
+from geex._problem.estimand import Additive, Estimand, Quantity, Unit
 from geex._problem.features import Elements, Groups, Pixels
+from geex._protocols import (
+    Estimate,
+    Family,
+    Features,
+    LinearDraws,
+    Method,
+    RoundsMethod,
+    Runner,
+    Search,
+    Stop,
+)
 from geex._query.limits import Limits
 from geex._results.explanation import Explanation
 from geex._version import __version__ as __version__
@@ -17,20 +30,34 @@ from geex.methods.shapley import Shapley
 
 __all__ = [
     "GEEX",
+    "Additive",
+    "Draws",
     "Elements",
+    "Estimand",
+    "Estimate",
     "Explanation",
+    "Family",
+    "Features",
     "Gaussian",
     "Groups",
     "Guided",
     "Laplace",
     "Limits",
+    "LinearDraws",
     "Logistic",
+    "Method",
     "Pixels",
     "Precise",
     "Presence",
+    "Quantity",
     "Regression",
+    "RoundsMethod",
+    "Runner",
+    "Search",
     "Settled",
     "Shapley",
+    "Stop",
+    "Unit",
     "blur",
     "errors",
     "estimate",

@@ -102,7 +102,7 @@ def test_interpolated_sigmoid_against_its_riemann_sum_of_the_blur():
 
 
 @dataclass(frozen=True)
-class HyperbolicSecant:
+class HyperbolicSecant(geex.Family):
     """π(ε) = ½ sech(πε/2): a fourth family."""
 
     def draw(self, stream, shape):

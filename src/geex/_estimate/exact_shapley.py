@@ -14,15 +14,15 @@ from geex._arrays.arrays import Array, host, like, namespace
 from geex._estimate.score_function import Answered
 from geex._plan.plan import Plan
 from geex._plan.subsets import Subsets
+from geex._problem.estimand import Note
 from geex._problem.outputs import Score, scored
+from geex._protocols import Estimate
 
 ROUGH = 1.0  # degrees of freedom of a noise that is known from two answers
-SAME = ", if the model answers the same each time"
-NOISY = "Every subset was asked; errors are those of the model's own noise, a rough guess from two answers to x."
 
 
 @dataclass(frozen=True, eq=False)
-class Exact:
+class Exact(Estimate):
     """Values (k, p) that are no estimate, but for the model's own noise.
 
     gain (p,): the deviation of a value where that of an answer is 1. noise (k,): that of the answers, 0 where the model
@@ -39,10 +39,10 @@ class Exact:
         return ROUGH if self._noisy else inf
 
     @property
-    def note(self) -> str:
+    def notes(self) -> tuple[Note, ...]:
         if self._noisy:
-            return NOISY
-        return f"They are exact{'' if self.steady else SAME}: every subset was asked."
+            return (Note.MODEL_NOISE_ONLY,)
+        return (Note.EXACT if self.steady else Note.EXACT_IF_STEADY,)
 
     @property
     def stderr(self) -> Array:
@@ -52,7 +52,7 @@ class Exact:
     def sum_stderr(self) -> Array:
         return 0 * self.values[:, 0]
 
-    def under(self, noise: Array) -> "Exact":
+    def with_model_noise(self, noise: Array) -> "Exact":
         """The same for a model with noise (k,)."""
         return replace(self, noise=namespace(self.noise).astype(noise, self.noise.dtype), steady=True)
 

@@ -17,12 +17,13 @@ from math import sqrt
 from geex._arrays.arrays import Array, namespace
 from geex._plan.plan import Chunk
 from geex._problem.outputs import Score, scored
+from geex._protocols import Estimate
 
 Answered = Iterable[tuple[Chunk, Array]]
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Moments(Estimate):
     """Sums over draws for k outputs and p features: mergeable with +.
 
     total (k, p) Σ t;  spread (k, p) Σ_couples (t − t')²;  sum_spread (k,) the same for t summed over features;

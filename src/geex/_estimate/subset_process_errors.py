@@ -37,13 +37,11 @@ from geex._estimate.score_function import Answered
 from geex._estimate.subset_process import Belief, Game, believed
 from geex._plan.plan import Plan
 from geex._plan.subsets import Subsets, strata
+from geex._problem.estimand import Note
 from geex._problem.outputs import Score, scored
+from geex._protocols import Estimate
 
 FITTED = 1536  # draws that are fitted; the others say what the fit is off by
-NOTE = (
-    "Standard errors are those of leaving out draws or of the fit, whichever is larger; intervals are around unbiased "
-    "values."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +55,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Played:
+class Played(Estimate):
     """Contrasts e (n, q) of the players of p features, differences d (n, k), and f(x) − f(x̊) (k,), over sizes (k,).
 
     rows (r, q): players whose sums are wanted, instead of the values of features. model: an array like those wanted.
@@ -73,7 +71,7 @@ class Played:
     model: Array
     rows: np.ndarray | None = None
     noise: np.ndarray | None = None
-    note: str = NOTE
+    notes: tuple[Note, ...] = (Note.FIT_OR_LEFT_OUT,)
 
     @property
     def values(self) -> Array:
@@ -93,7 +91,7 @@ class Played:
         """The sum is known, but for the noise of f(x) and f(x̊)."""
         return like(np.zeros(len(self.wholes)) if self.noise is None else 2**0.5 * self.noise, self.model)
 
-    def under(self, noise: Array) -> "Played":
+    def with_model_noise(self, noise: Array) -> "Played":
         """The same for a model with noise (k,)."""
         return replace(self, noise=host(noise))
 

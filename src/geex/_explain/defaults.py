@@ -42,7 +42,7 @@ def defaults(shape: Shape, features: Features | None) -> Defaults:
 
 def looks_like_a_batch(shape: Shape) -> bool:
     """Whether it is an image with channels in a batch of one: (1, 3, h, w), (1, h, w, 3)."""
-    return len(shape) == 4 and shape[0] == 1 and isinstance(pixels_of(shape[1:]), Pixels)
+    return len(shape) == 4 and shape[0] == 1 and not pixels_of(shape[1:]).elementwise
 
 
 def pixels_of(shape: Shape) -> Features:

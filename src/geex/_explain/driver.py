@@ -4,19 +4,21 @@ import time
 from dataclasses import replace
 from math import prod
 
-from geex._arrays.arrays import namespace
-from geex._explain.rounds import Asked, ask_at_once, ask_in_legs, in_legs
+from geex._arrays.arrays import Array, namespace
+from geex._explain.rounds import Asked, ask_at_once, ask_in_rounds, in_rounds
 from geex._explain.warnings import little_to_explain, stopped_early, uneven_scales, unsteady_model
 from geex._journal.stored_task import Known
 from geex._plan.plan import Ends, Masks, Plan, seed_of
+from geex._problem.estimand import Estimand
 from geex._problem.outputs import check_count, chosen, scored, settled
 from geex._problem.task import Task
+from geex._protocols import Search
 from geex._query.ordered_answers import default_batch
 from geex._query.session import Engine, Session
 from geex._results.explanation import Explanation
 from geex._results.record import Record, explained
 from geex._stored_names import why_unstable
-from geex.errors import BudgetError, JournalError
+from geex.errors import BudgetError, JournalError, MethodError
 
 BASELINE = 2  # a baseline's place in the seed's streams
 
@@ -63,12 +65,12 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     output = scored(ends, task.score)
     check_count(task.labels, int(output.shape[1]))
     targets, several = chosen(task.target, output[0, :])
-    if getattr(task.method, "compares", True):
+    if task.method.compares:
         little_to_explain(output, targets)
     asked: list[Asked] = []
     for part, (plan, draws) in enumerate(plans):
-        if draws and in_legs(task):
-            found = ask_in_legs(asker, task, plan, draws, ends, part, targets, again)
+        if draws and in_rounds(task):
+            found = ask_in_rounds(asker, task, plan, draws, ends, part, targets, again)
         else:
             found = ask_at_once(asker, task, plan, draws, ends, part, targets)
         if found is None:
@@ -101,8 +103,8 @@ def _named(explanation: Explanation, model: Known) -> Explanation:
     labels, names = model.labels if record.task.labels is None else record.task.labels, model.names
     outputs = int(scored(record.ends[:1, :], record.task.score).shape[1])
     features = prod(record.task.features.shape(tuple(record.task.explicand.shape)))
-    if model.absence is not None and record.task.baseline == "0.0":
-        explanation = replace(explanation, config=explanation.config | {"against": model.absence})
+    if model.absence is not None and record.task.baseline == 0.0:
+        explanation = replace(explanation, settings=replace(explanation.settings, absence=model.absence))
     return explanation.named(
         labels if labels is not None and len(labels) == outputs else None,
         names if names is not None and len(names) == features else None,
@@ -120,7 +122,7 @@ def _planned(task: Task, masks: Masks) -> tuple[Task, list[tuple[Plan, int]]]:
     except BudgetError:
         return once, plans_of(once, masks)
     spared = plans_of(once, masks)
-    everything = [[draws == getattr(plan.search, "count", None) for plan, draws in plans] for plans in (found, spared)]
+    everything = [[draws == plan.search.all_draws for plan, draws in plans] for plans in (found, spared)]
     return (task, found) if everything[0] == everything[1] else (once, spared)
 
 
@@ -130,7 +132,7 @@ def plans_of(task: Task, masks: Masks) -> list[tuple[Plan, int]]:
     rows = (task.queries - 1 - count - task.twice) // count
     plans = []
     for part, baseline in enumerate(task.baselines):
-        search = task.method.search(task.explicand, baseline, task.features, max(rows, 0))
+        search = searched(task, baseline, max(rows, 0))
         if rows < search.least:
             raise BudgetError(
                 f"queries is {task.queries} and this method needs at least {1 + count + count * search.least}: one for "
@@ -152,6 +154,26 @@ def _check_storable(task: Task, plans: list[tuple[Plan, int]]) -> None:
                 "texts, arrays or such dataclasses; or leave out journal=.",
                 code="journal-unstable-values",
             )
+
+
+def searched(task: Task, baseline: Array, rows: int) -> Search:
+    """The search of a task's method, where it and what it estimates are what the method has to declare."""
+    name = type(task.method).__name__
+    search = task.method.search(task.explicand, baseline, task.features, rows)
+    if not isinstance(search, Search):
+        raise MethodError(
+            f"{name}.search must return a search; got a {type(search).__name__}. For a class of your own, subclass "
+            "geex.Search.",
+            code="search-not-a-search",
+        )
+    estimand = task.method.estimand(search)
+    if not isinstance(estimand, Estimand):
+        raise MethodError(
+            f"{name}.estimand must return a geex.Estimand; got a {type(estimand).__name__}. Return for example "
+            "geex.Estimand(geex.Quantity.OWN, text='…').",
+            code="estimand-not-an-estimand",
+        )
+    return search
 
 
 def _nothing(session: Session) -> BaseException:

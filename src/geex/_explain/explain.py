@@ -9,7 +9,7 @@ from geex._arrays.arrays import Array
 from geex._arrays.validation import is_whole
 from geex._explain.driver import explain_tasks, plans_of
 from geex._explain.prepare import check_method, prepare
-from geex._explain.rounds import in_legs
+from geex._explain.rounds import in_rounds
 from geex._explain.warnings import many_channels, one_row
 from geex._journal.journal import Journal
 from geex._journal.stored_task import Known, known_of, task_of
@@ -195,10 +195,10 @@ def estimate(
         estimated(record.task, p, stored(p, a), record.ends, i, targets)
         for i, (p, a) in enumerate(zip(plans, record.answers, strict=True))
     ]
-    names = explanation.names if repr(features) == repr(explanation.features) else None
-    found = replace(explained(record, parts, targets, several), labels=named, names=names)
-    against = explanation.config.get("against")
-    return found if against is None else replace(found, config=found.config | {"against": against})
+    names = explanation.names if features == explanation.features else None
+    found = explained(record, parts, targets, several)
+    settings = replace(found.settings, absence=explanation.settings.absence)
+    return replace(found, labels=named, names=names, settings=settings)
 
 
 def _labels(labels: Sequence[str] | None, target: Target, model: Model) -> list[str] | None:
@@ -225,8 +225,8 @@ def _in_order(model: Model, x: Any, baseline: Any) -> tuple[Any, Any]:
 
 def _check_masks(record: Record, features: Features) -> None:
     """Masks that show and hide whole features tell nothing about other ones."""
-    masked = getattr(record.plans[0].search, "features", None)
-    if masked is not None and repr(masked) != repr(features):
+    masked = record.plans[0].search.features
+    if masked is not None and masked != features:
         raise FeaturesError(
             f"the masks that were asked show and hide {masked!r}, and {features!r} were wanted; ask again, with "
             "geex.explain(…, features=…)."
@@ -267,7 +267,7 @@ def _from_journal(
     task = replace(task_of(*runs[which], **given), labels=labels)
     checked(task.features, tuple(task.explicand.shape))
     known = known_of(runs[which][0])
-    if not in_legs(task):
+    if not in_rounds(task):
         return _read(path, task, known)
     # what was asked followed from what the run was about, so that is read first
     return estimate(_read(path, task_of(*runs[which]), known), labels=labels, **given)

@@ -6,7 +6,7 @@ from geex._arrays.arrays import Array, Shape, as_array, as_explicand, like, name
 from geex._arrays.validation import whole
 from geex._explain.defaults import QUERIES, defaults, looks_like_a_batch
 from geex._explain.stop_rules import check_stop
-from geex._problem.baselines import Baseline, baselines, said
+from geex._problem.baselines import Baseline, baselines, declared_baseline
 from geex._problem.features import Elements, checked
 from geex._problem.outputs import Score, Target, check_score, checked_target
 from geex._problem.task import Task
@@ -50,7 +50,7 @@ def prepare(
         explicand=explicand,
         dtype=array.dtype if floating else explicand.dtype,
         baselines=absent,
-        baseline=said(baseline),
+        baseline=declared_baseline(baseline),
         features=features,
         bounds=_bounds(bounds, explicand, absent),
         method=method,
@@ -67,8 +67,12 @@ def prepare(
 
 def check_method(method: Any) -> None:
     """Raises MethodError where `method` is none."""
-    if isinstance(method, type) or not hasattr(method, "search"):
-        raise MethodError(f"method is {method!r}; wanted a method such as geex.GEEX().")
+    if not isinstance(method, Method):
+        raise MethodError(
+            f"`method` must be a method such as geex.GEEX(); got {method!r}. For a class of your own, subclass "
+            "geex.Method.",
+            code="method-not-a-method",
+        )
 
 
 def _features(features: Features | None, shape: Shape) -> Features | None:
@@ -86,7 +90,7 @@ def _features(features: Features | None, shape: Shape) -> Features | None:
 def _baselines(spec: Baseline, explicand: Array, features: Features, method: Method) -> list[Array]:
     found = baselines(spec, explicand, features)
     alike = [n for n, baseline in enumerate(found) if not bool(namespace(explicand).any(explicand != baseline))]
-    if getattr(method, "compares", True) and alike:
+    if method.compares and alike:
         which = "the baseline" if len(found) == 1 else f"baseline {alike[0]} of the list"
         raise ExplicandError(
             f"x equals {which} in every feature, so there is nothing to share out; take another baseline, "

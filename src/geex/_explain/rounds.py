@@ -7,7 +7,6 @@ rule that may stop it, after 16 draws and then after half as many more each time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from geex._arrays.arrays import Array, accelerated, host, namespace
 from geex._plan.plan import Chunk, Masks, Plan, seed_of
 from geex._problem.outputs import scored
 from geex._problem.task import Task
-from geex._protocols import Estimate
+from geex._protocols import Estimate, Method, RoundsMethod
 from geex._query.ordered_answers import Asker
 from geex._results.record import estimated, pair_of, stored, under_noise
 
@@ -35,9 +34,9 @@ class Asked:
     ended: str = ""
 
 
-def in_legs(task: Task) -> bool:
+def in_rounds(task: Task) -> bool:
     """Whether what is asked depends on answers."""
-    return task.stop is not None or hasattr(task.method, "following")
+    return task.stop is not None or isinstance(task.method, RoundsMethod)
 
 
 def ask_at_once(
@@ -60,7 +59,7 @@ def _listen(answered: Iterator[tuple[Chunk, Array]], heard: list[Array]) -> Iter
         yield chunk, answers
 
 
-def ask_in_legs(
+def ask_in_rounds(
     asker: Asker,
     task: Task,
     plan: Plan,
@@ -100,17 +99,17 @@ def ask_in_legs(
                 return Asked(plan, answers, now, reason)
             before = now
         number += 1
-        if hasattr(task.method, "following"):
-            search = task.method.following(
+        if isinstance(task.method, RoundsMethod):
+            search = task.method.next_search(
                 number, plan, stored(plan, answers), pair_of(ends, part), targets, task.score
             )
             plan, own = replace(plan, search=search, seed=seed_of(seed, LEG, number), before=(plan, own)), 0
 
 
-def _size(method: Any, plan: Plan, number: int, done: int) -> int:
+def _size(method: Method, plan: Plan, number: int, done: int) -> int:
     """How many draws a leg has: what the method says, or half of what was asked before, in what the search can ask."""
-    if hasattr(method, "leg"):
-        return int(method.leg(number))
+    if isinstance(method, RoundsMethod):
+        return int(method.round_size(number))
     search, couple = plan.search, 2 * plan.search.block
     total = float(max(FIRST, -(-search.least // search.rows)))
     while search.afford(couple * -(-round(total) // couple) * search.rows) <= done:
@@ -118,9 +117,9 @@ def _size(method: Any, plan: Plan, number: int, done: int) -> int:
     return search.afford(couple * -(-round(total) // couple) * search.rows) - done
 
 
-def _may_stop(method: Any, number: int) -> bool:
-    """Whether a run may end with this leg: a method in legs ends with a fine one."""
-    return not hasattr(method, "leg") or number % 2 == 1
+def _may_stop(method: Method, number: int) -> bool:
+    """Whether a rule may end the run with this round."""
+    return not isinstance(method, RoundsMethod) or method.may_stop_after(number)
 
 
 def _span(ends: Array, part: int, targets: list[int], task: Task) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from geex._arrays.arrays import host
 from geex._arrays.validation import is_number
-from geex._protocols import Estimate
+from geex._protocols import Estimate, Stop
 from geex._results.precision import TENTH, leading, moved, reaches
 from geex._stored_names import stored
 from geex.errors import InputError
@@ -19,7 +19,7 @@ from geex.errors import InputError
 
 @stored("Precise/1")
 @dataclass(frozen=True)
-class Precise:
+class Precise(Stop):
     """Stops when the sum over the top features is known to ± tolerance, as a share of f(x) − f(x̊), and was not further
     from that at the look before.
 
@@ -56,7 +56,7 @@ class Precise:
 
 @stored("Settled/1")
 @dataclass(frozen=True)
-class Settled:
+class Settled(Stop):
     """Stops when the ranking of the top features has settled: when half as many queries more hardly changed it, or, for
     `Guided`, another round.
 
@@ -86,8 +86,12 @@ class Settled:
 
 def check_stop(stop: Any) -> None:
     """Raises InputError where `stop` is no rule."""
-    if stop is not None and (isinstance(stop, type) or not hasattr(stop, "met")):
-        raise InputError(f"stop is {stop!r}; wanted geex.Precise(…), geex.Settled(…) or None.")
+    if stop is not None and not isinstance(stop, Stop):
+        raise InputError(
+            f"`stop` must be geex.Precise(…), geex.Settled(…), a rule of your own class, or None; got {stop!r}. For a "
+            "class of your own, subclass geex.Stop.",
+            code="stop-not-a-rule",
+        )
 
 
 def _found(estimate: Estimate, span: np.ndarray) -> bool:

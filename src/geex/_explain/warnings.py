@@ -8,7 +8,7 @@ import numpy as np
 
 from geex._arrays.arrays import Array, host
 from geex._explain.defaults import pixels_of
-from geex._problem.features import Pixels
+from geex._problem.features import neighbouring
 from geex._problem.task import Task
 from geex._results.explanation import Explanation
 from geex._results.summary import ROUGHLY
@@ -56,9 +56,8 @@ def little_to_explain(output: Array, targets: list[int]) -> None:
 
 def uneven_scales(task: Task, baseline: Array) -> None:
     """A row of a table and a method that had to choose one σ for all of its columns. A series has one unit."""
-    if len(task.explicand.shape) != 1 or getattr(task.method, "sigma", 1.0) is not None:
-        return
-    if getattr(task.features, "line", False):
+    shape = tuple(task.explicand.shape)
+    if len(shape) != 1 or not task.method.one_scale or neighbouring(task.features, shape):
         return
     reach = np.abs(host(task.explicand).astype(np.float64) - host(baseline))
     reach = reach[reach > 0]
@@ -87,13 +86,14 @@ def one_row(task: Task) -> None:
 def many_channels(task: Task) -> None:
     """A side of an image that was named as its channels: every row or column of pixels becomes one feature."""
     shape, features = tuple(task.explicand.shape), task.features
-    if not isinstance(features, Pixels) or shape[features.channels] <= CHANNELS:
+    axis = features.merged_axis(shape)
+    if axis is None or shape[axis] <= CHANNELS:
         return
     plain = len(shape) == 2 and CHANNELS < max(shape) <= 2 * min(shape)
-    if plain or isinstance(pixels_of(shape), Pixels):
+    if plain or not pixels_of(shape).elementwise:
         right = "Elements()" if plain else repr(pixels_of(shape))
         warnings.warn(
-            f"{features!r} takes the {shape[features.channels]} entries along axis {features.channels} of x, of shape "
+            f"{features!r} takes the {shape[axis]} entries along axis {features.channels} of x, of shape "
             f"{shape}, for the channels of a pixel, and gives values of shape {features.shape(shape)}. If x is an "
             f"image, say features=geex.{right}.",
             ManyChannels,

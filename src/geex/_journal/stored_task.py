@@ -15,6 +15,7 @@ import numpy as np
 
 from geex._arrays.arrays import dtype_of, host, library, revived
 from geex._problem.task import Task
+from geex._protocols import RoundsMethod
 from geex._stored_names import UnknownName, Unstable, encoded, restored
 from geex.errors import JournalError
 
@@ -59,7 +60,7 @@ def written(task: Task, model: Known) -> tuple[str, str, bytes]:
         "seed": task.seed,
         "target": task.target,
         "twice": task.twice,
-        "baseline": task.baseline,
+        "baseline": encoded(task.baseline),
         "library": library(task.explicand),
         "dtype": str(task.dtype).removeprefix("torch."),
         "identity": model.identity,
@@ -94,7 +95,7 @@ def task_of(settings: str, arrays: bytes, **given: Any) -> Task:
         seed=facts["seed"],
         target=facts["target"],
         twice=facts["twice"],
-        baseline=facts["baseline"],
+        baseline=restored(facts["baseline"], content),
         method=_part("method", facts, content, given),
         features=_part("features", facts, content, given),
         score=_part("score", facts, content, given),
@@ -144,7 +145,7 @@ def _key(task: Task, settings: dict[str, Any], arrays: dict[str, np.ndarray]) ->
         "method": encoded(task.method, brief=True),
         "features": encoded(task.features, brief=True),
     }
-    names = COMPARED + LED_BY if hasattr(task.method, "following") else COMPARED
+    names = COMPARED + LED_BY if isinstance(task.method, RoundsMethod) else COMPARED
     digest = hashlib.sha256(json.dumps([compared[name] for name in names], sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].shape} {arrays[name].dtype}".encode() + arrays[name].tobytes())

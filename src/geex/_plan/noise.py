@@ -11,16 +11,23 @@ from math import pi, prod, sqrt
 
 from geex._arrays.arrays import Array, Shape, Stream, like, namespace
 from geex._arrays.gaussian_filter import Kernel, room, smooth
-from geex._plan.path import Positions, Steps, on_path
+from geex._plan.path import Positions, on_path
 from geex._plan.search import Draws
-from geex._protocols import Family, Features
+from geex._protocols import Family, Features, LinearDraws, Search
 from geex._stored_names import stored
+from geex.errors import MethodError
+
+LEAST = 1e-100  # a sigma whose square float64 can hold
 
 
 @stored("Gaussian/1")
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Family):
     """π(ε) ∝ exp(−ε²/2); score ε."""
+
+    @property
+    def normal(self) -> bool:
+        return True
 
     def draw(self, stream: Stream, shape: Shape) -> Array:
         return stream.normal(shape)
@@ -31,7 +38,7 @@ class Gaussian:
 
 @stored("Laplace/1")
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(Family):
     """π(ε) ∝ exp(−√2 |ε|); score √2 sign(ε)."""
 
     def draw(self, stream: Stream, shape: Shape) -> Array:
@@ -46,7 +53,7 @@ class Laplace:
 
 @stored("Logistic/1")
 @dataclass(frozen=True)
-class Logistic:
+class Logistic(Family):
     """π(ε) ∝ sech²(ε/2s) with s = √3/π; score tanh(ε/2s)/s."""
 
     def draw(self, stream: Stream, shape: Shape) -> Array:
@@ -61,7 +68,7 @@ class Logistic:
 
 @stored("noise/1")
 @dataclass(frozen=True)
-class Noise:
+class Noise(Search):
     """How a run draws noise and turns it into queries and weights.
 
     block: draws that are orthogonal to each other; 1 is independent draws. A block is one independent unit.
@@ -96,9 +103,23 @@ class Noise:
         """σ, the mirror and what weights carry are applied to draws, not drawn."""
         return (self.family, self.positions, self.block, self.smooth, self.shared)
 
+    def linear(self) -> LinearDraws:
+        if not self.family.normal:
+            raise MethodError(
+                f"of draws {self.family} noise, whose regression is not its score; take Gaussian().",
+                code="family-not-normal",
+            )
+        if not LEAST < self.sigma < 1 / LEAST:
+            raise MethodError(
+                f"sigma is {self.sigma:.4g}, too far from 1 for its square; rescale x.", code="sigma-out-of-range"
+            )
+        dependent = self.smooth is not None or self.shared is not None or self.block > 1
+        moment = None if dependent else float(self.sigma) ** 2
+        return LinearDraws(False, slopes=not self.path, neighbours=self.smooth is not None, moment=moment)
+
     @property
     def _whole(self) -> int:
-        return self.positions.round if isinstance(self.positions, Steps) else 1
+        return self.positions.whole
 
     def afford(self, rows: int) -> int:
         return rows // self.rows // self._whole * self._whole

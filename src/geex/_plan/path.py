@@ -35,6 +35,11 @@ class Positions(Protocol):
         """Units that cover the path once."""
         ...
 
+    @property
+    def whole(self) -> int:
+        """Units that a run is a multiple of."""
+        return 1
+
     def alpha(self, seed: int, first: int, count: int) -> np.ndarray:
         """α of the units first … first + count − 1."""
         ...
@@ -42,7 +47,7 @@ class Positions(Protocol):
 
 @stored("fixed position/1")
 @dataclass(frozen=True)
-class Fixed:
+class Fixed(Positions):
     """Every query at one place, such as the explicand itself (α = 1)."""
 
     at: float = 1.0
@@ -54,7 +59,7 @@ class Fixed:
 
 @stored("dense positions/1")
 @dataclass(frozen=True)
-class Dense:
+class Dense(Positions):
     """α ~ U[0,1], one draw in each of `round` strata (an even number)."""
 
     round: int = 128
@@ -72,7 +77,7 @@ class Dense:
 
 @stored("stepped positions/1")
 @dataclass(frozen=True)
-class Steps:
+class Steps(Positions):
     """α = j/s for j = 1 … s, two units at each: the right Riemann sum of the paper's first form."""
 
     steps: int
@@ -80,6 +85,10 @@ class Steps:
     @property
     def round(self) -> int:
         return 2 * self.steps
+
+    @property
+    def whole(self) -> int:
+        return self.round
 
     def alpha(self, seed: int, first: int, count: int) -> np.ndarray:
         return _rounds(self._round, self.round, seed, first, count)

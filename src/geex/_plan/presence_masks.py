@@ -18,9 +18,9 @@ from geex._arrays.arrays import SIDE, Array, Shape, Stream, like, namespace
 from geex._arrays.blas import one_thread
 from geex._plan.path import Dense
 from geex._plan.search import Draws
-from geex._problem.features import Pixels
-from geex._protocols import Features, Search
+from geex._protocols import Features, LinearDraws, Search
 from geex._stored_names import stored
+from geex.errors import MethodError
 
 ROUND = Dense()
 
@@ -68,6 +68,16 @@ class PresenceMasks(Search):
     def drawn(self) -> object:
         return replace(self, within=None)
 
+    def linear(self) -> LinearDraws:
+        if self.alpha != 0.5 and not self.by_size:
+            raise MethodError(
+                f"of shows the share alpha={self.alpha} of features, and coefficients are its values for 0.5 alone; "
+                "take geex.Presence(alpha=0.5) for Banzhaf values, or geex.Shapley() for Shapley values.",
+                code="alpha-not-half",
+            )
+        dependent = self.by_size or self.widths or self.within is not None
+        return LinearDraws(True, False, bool(self.widths), None if dependent else 1.0, self.by_size)
+
     def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
         xp = namespace(explicand)
         absent = baseline
@@ -97,9 +107,10 @@ class PresenceMasks(Search):
         """Masks over features (u, p) as masks over elements (u, *shape), or such as go with them by broadcasting."""
         xp = namespace(explicand)
         shape = tuple(explicand.shape)
-        if isinstance(self.features, Pixels):
+        merged = self.features.merged_axis(shape)
+        if merged is not None:
             grid = xp.reshape(masks, (masks.shape[0], *self.features.shape(shape)))
-            return xp.expand_dims(grid, axis=1 + self.features.channels % len(shape))
+            return xp.expand_dims(grid, axis=1 + merged)
         index = self.features.index(shape).ravel()
         if len(index) == masks.shape[1] and (index == np.arange(len(index))).all():
             return xp.reshape(masks, (masks.shape[0], *shape))

@@ -10,7 +10,7 @@ is drawn does not depend on explicand or baseline, so one set of draws serves an
 A family is the noise at deviation 1 and its score. A fourth one is these two methods:
 
     @dataclass(frozen=True)
-    class Student:
+    class Student(geex.Family):
         def draw(self, stream, shape): ...
         def score(self, noise): ...          # −d/dε log π(ε)
 """

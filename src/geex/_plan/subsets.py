@@ -38,15 +38,15 @@ class Subsets(Search):
 
     @property
     def least(self) -> int:
-        return min(LEAST, 2 * self.count)
+        return min(LEAST, 2 * self.all_draws)
 
     @property
-    def count(self) -> int:
+    def all_draws(self) -> int:
         """How many draws there are: pairs of subsets that make up all players, but for the empty and the full one."""
         return (1 << (len(self.players) - 1)) - 1
 
     def afford(self, rows: int) -> int:
-        return min(rows // 2, self.count)
+        return min(rows // 2, self.all_draws)
 
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
         q = len(self.players)

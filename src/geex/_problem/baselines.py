@@ -15,6 +15,7 @@ from array_api_compat import is_array_api_obj
 from geex._arrays.arrays import Array, as_array, like, namespace, owned, working
 from geex._arrays.gaussian_filter import Kernel, blurred
 from geex._arrays.validation import is_whole
+from geex._problem.declared import Call, Unnamed, Value, declared
 from geex._problem.features import image_axes
 from geex._protocols import Features
 from geex.errors import BaselineError, GeexError
@@ -134,15 +135,37 @@ def _broadcast(array: Array, explicand: Array) -> Array:
     raise BaselineError(f"the baseline has shape {shape} and x has {wanted}; wanted the same shape or a number.{hint}")
 
 
-def said(spec: Baseline) -> str:
-    """The baseline as it stands in a call; arrays and functions of one's own only by what they are."""
+def declared_baseline(spec: Baseline) -> Value:
+    """Return the baseline as it stands in a call; arrays and functions of one's own only by what they are."""
     if spec is None or isinstance(spec, Real):
-        return repr(0.0 if spec is None else float(spec))
+        return 0.0 if spec is None else float(spec)
     if isinstance(spec, list | tuple):
-        return f"[{', '.join(said(entry) for entry in spec)}]"
-    if isinstance(spec, Blur):
-        named = "" if spec.channels is None else f", channels={spec.channels}"
-        return f"geex.blur({spec.kernel.size}, {spec.kernel.sigma}{named})"
-    if isinstance(spec, PerChannel):
-        return f"geex.per_channel({list(spec.values)}, axis={spec.axis})"
-    return f"<an array of shape {tuple(spec.shape)}>" if hasattr(spec, "shape") else f"<{type(spec).__name__}>"
+        return tuple(declared_baseline(entry) for entry in spec)
+    if isinstance(spec, Blur | PerChannel):
+        return declared(spec)
+    array: Any = spec if is_array_api_obj(spec) else None
+    what = type(spec).__name__ if array is None else f"an array of shape {tuple(array.shape)}"
+    return Unnamed(what, "baseline")
+
+
+@declared.register
+def _(spec: Blur) -> Value:
+    channels = () if spec.channels is None else (("channels", spec.channels),)
+    return Call("blur", "geex", (spec.kernel.size, spec.kernel.sigma), channels)
+
+
+@declared.register
+def _(spec: PerChannel) -> Value:
+    return Call("per_channel", "geex", (spec.values,), (("axis", spec.axis),))
+
+
+def made_again(value: Value) -> Baseline:
+    """Return the baseline that `declared_baseline` declared. Raise BaselineError where it cannot be made again."""
+    rules: dict[str, Callable[..., Rule]] = {"blur": blur, "per_channel": per_channel}
+    if isinstance(value, int | float):
+        return float(value)
+    if isinstance(value, tuple):
+        return [made_again(entry) for entry in value]
+    if isinstance(value, Call) and value.name in rules:
+        return rules[value.name](*value.args, **dict(value.settings))
+    raise BaselineError(f"the baseline was {value}, which cannot be made again.", code="baseline-not-remakable")

@@ -5,6 +5,7 @@ A feature's weight is the sum of its elements' weights, Σ_{k∈g} w_k; its valu
 
 import hashlib
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from geex._arrays.arrays import Array, Shape, as_array, host, namespace, owned, segment_sum
 from geex._arrays.validation import is_whole, truth
+from geex._problem.declared import Call, Unnamed, Value, declared
 from geex._protocols import Features
 from geex._stored_names import stored
 from geex.errors import FeaturesError, GeexError
@@ -19,7 +21,7 @@ from geex.errors import FeaturesError, GeexError
 
 @stored("Elements/1")
 @dataclass(frozen=True)
-class Elements:
+class Elements(Features):
     """Every element of the input is a feature.
 
     channels: an image's channel axis, where a filter needs to know it.
@@ -31,6 +33,14 @@ class Elements:
 
     def __post_init__(self) -> None:
         truth("line", self.line, FeaturesError)
+
+    @property
+    def elementwise(self) -> bool:
+        return True
+
+    def axes(self, shape: Shape) -> tuple[int, ...]:
+        neighbours = len(shape) > 1 or (len(shape) == 1 and self.line)
+        return image_axes(shape, self.channels) if neighbours else ()
 
     def check(self, shape: Shape) -> None:
         if self.channels is not None:
@@ -48,13 +58,19 @@ class Elements:
 
 @stored("Pixels/1")
 @dataclass(frozen=True)
-class Pixels:
+class Pixels(Features):
     """Every pixel is a feature: the elements along the axis `channels` belong together."""
 
     channels: int = 0
 
     def check(self, shape: Shape) -> None:
         _axis(self.channels, shape)
+
+    def axes(self, shape: Shape) -> tuple[int, ...]:
+        return tuple(range(len(self.shape(shape))))
+
+    def merged_axis(self, shape: Shape) -> int | None:
+        return _axis(self.channels, shape)
 
     def shape(self, shape: Shape) -> Shape:
         axis = _axis(self.channels, shape)
@@ -74,7 +90,7 @@ class Pixels:
 
 @stored("Groups/1")
 @dataclass(frozen=True, eq=False, repr=False)
-class Groups:
+class Groups(Features):
     """Elements with the same label in `map` are one feature.
 
     `map` holds whole numbers and has the shape of the input, or that shape without the axis `channels` (None: the
@@ -91,9 +107,26 @@ class Groups:
         object.__setattr__(self, "labels", np.unique(labels))
 
     def __repr__(self) -> str:
-        digest = hashlib.sha256(f"{self.map.shape} {self.map.dtype}".encode() + self.map.tobytes()).hexdigest()
         along = "" if self.channels is None else f", channels={self.channels}"
-        return f"Groups(<{len(self.labels)} groups, {digest[:16]}>{along})"
+        return f"Groups({self.declared_map}{along})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Groups) and (self._digest, self.channels) == (other._digest, other.channels)
+
+    def __hash__(self) -> int:
+        return hash((self._digest, self.channels))
+
+    @property
+    def declared_map(self) -> Unnamed:
+        """The map, by the number of its groups and a digest."""
+        return Unnamed(f"<{len(self.labels)} groups, {self._digest[:16]}>", "map")
+
+    @cached_property
+    def _digest(self) -> str:
+        return hashlib.sha256(f"{self.map.shape} {self.map.dtype}".encode() + self.map.tobytes()).hexdigest()
+
+    def names(self) -> list[str]:
+        return [f"group {label}" for label in self.labels]
 
     def check(self, shape: Shape) -> None:
         self._spread(shape)
@@ -118,10 +151,25 @@ class Groups:
 
 def checked(features: Features, shape: Shape) -> Features:
     """The features, where they are features at all and go with an explicand of `shape`."""
-    if isinstance(features, type) or not all(hasattr(features, name) for name in ("check", "shape", "total", "index")):
-        raise FeaturesError(f"features is {features!r}; wanted geex.Elements(), Pixels(channels=…) or Groups(map).")
+    if not isinstance(features, Features):
+        raise FeaturesError(
+            f"`features` must be geex.Elements(), Pixels(channels=…), Groups(map), or an object of your own class; got "
+            f"{features!r}. For a class of your own, subclass geex.Features.",
+            code="features-not-features",
+        )
     features.check(shape)
     return features
+
+
+@declared.register
+def _(features: Groups) -> Value:
+    along = () if features.channels is None else (("channels", features.channels),)
+    return Call("Groups", "geex", (features.declared_map,), along)
+
+
+@declared.register
+def _(features: Pixels) -> Value:
+    return Call("Pixels", "geex", (), (("channels", features.channels),))
 
 
 def label_map(name: str, value: Any, kind: type[GeexError]) -> np.ndarray:
@@ -166,19 +214,16 @@ def image_axes(shape: Shape, channels: int | None) -> tuple[int, ...]:
     )
 
 
-def grid_axes(features: Features, shape: Shape) -> tuple[int, ...]:
-    """The axes of the features' own shape along which they have neighbours; () where they have none."""
-    if isinstance(features, Pixels):
-        return tuple(range(len(features.shape(shape))))
-    if isinstance(features, Elements) and (len(shape) > 1 or (len(shape) == 1 and features.line)):
-        return image_axes(shape, features.channels)
-    return ()
+def regular(features: Features, shape: Shape) -> bool:
+    """Whether every feature is an element, or all elements along one axis."""
+    return features.elementwise or features.merged_axis(shape) is not None
 
 
 def neighbouring(features: Features, shape: Shape) -> tuple[int, ...]:
-    """The same, and () where it is not clear which axes these are: no neighbours are taken for granted."""
+    """The axes along which features have neighbours, and () where it is not clear which axes these are: no neighbours
+    are taken for granted."""
     try:
-        return grid_axes(features, shape)
+        return features.axes(shape)
     except FeaturesError:
         return ()
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from geex._arrays.arrays import Array
+from geex._problem.declared import Value
 from geex._problem.outputs import Score, Target
 from geex._protocols import Features, Method, Stop
 
@@ -12,7 +13,7 @@ from geex._protocols import Features, Method, Stop
 class Task:
     """The explicand and baselines in the working type, and all settings with their defaults filled in.
 
-    baseline: in the words of whoever named it, for the call that makes the same again.
+    baseline: as it was passed, for the call that makes the same again.
     twice: whether the model is asked for x a second time.
     labels: names of the outputs, which have to be as many.
     """
@@ -20,7 +21,7 @@ class Task:
     explicand: Array
     dtype: Any
     baselines: list[Array]
-    baseline: str
+    baseline: Value
     features: Features
     bounds: tuple[Array, Array] | None
     method: Method

@@ -11,11 +11,13 @@ from scipy.special import stdtrit
 
 from geex._arrays.arrays import Array, host, like, namespace
 from geex._arrays.validation import file_path, is_number
+from geex._problem.estimand import Estimand
 from geex._problem.outputs import checked_labels
 from geex._protocols import Features
 from geex._results.precision import needed
 from geex._results.region import Region, chosen, summed, widest
 from geex._results.saved_file import read_file, write_file
+from geex._results.settings import Settings
 from geex._results.summary import advised, described
 from geex.errors import FileError, InputError
 
@@ -38,12 +40,12 @@ class Explanation:
     stderr: the standard error of each, over independent units (mirrored pairs or orthogonal blocks).
     base_value, output: f(x̊) and f(x); the mean over baselines where there are several.
     gap: f(x) − f(x̊) − Σ values, and gap_stderr the standard error of Σ values. For values that add up, what of the gap
-        is more than a few gap_stderr is no noise but the blur that the estimand speaks of; where the estimand says
-        that values do not add up, the gap means nothing.
+        is more than a few gap_stderr is no noise but the blur of the estimand; where values do not add up, the gap
+        means nothing.
     queries: how many were asked.
     freedom: degrees of freedom of the standard errors; infinite where they do not come from a sample.
-    estimand: in words, what the values estimate and whether they add up.
-    config: the settings that made it.
+    estimand: what the values estimate and whether they add up; `str(explanation.estimand)` is that in words.
+    settings: what it was made with.
     explicand, features: what was explained, to be shown; None in files of earlier versions.
     baseline: what it was compared with, the mean where there are several; None in files of earlier versions.
     labels, names: of the outputs and of the features, where somebody gave them (see `named`).
@@ -66,8 +68,8 @@ class Explanation:
     target: int | list[int]
     queries: int
     freedom: float
-    estimand: str
-    config: dict[str, Any]
+    estimand: Estimand
+    settings: Settings
     explicand: Array | None = field(default=None, repr=False)
     features: Features | None = field(default=None, repr=False)
     baseline: Array | None = field(default=None, repr=False)
@@ -95,9 +97,10 @@ class Explanation:
             return None
         wanted = needed(self.queries, share, tolerance)
         searches = [] if self.record is None else [plan.search for plan in self.record.plans]
-        if not searches or not all(hasattr(search, "count") for search in searches):
+        counts = [search.rows * search.all_draws for search in searches if search.all_draws is not None]
+        if not searches or len(counts) < len(searches):
             return wanted
-        return min(wanted, 1 + len(searches) + 2 * sum(search.count for search in searches))  # type: ignore[attr-defined]
+        return min(wanted, 1 + len(searches) + sum(counts))
 
     def error_share(self) -> float:
         """`reach`, as a share of f(x) − f(x̊)."""
@@ -120,8 +123,8 @@ class Explanation:
 
     @property
     def adds_up(self) -> bool:
-        """Whether the values are meant to add up; an estimand of values that are not says so in these words."""
-        return "not add up" not in self.estimand
+        """Whether the values are meant to add up."""
+        return self.estimand.adds_up
 
     def numpy(self) -> "Explanation":
         """The same with NumPy arrays, whatever library and device made it."""
@@ -278,7 +281,7 @@ def _scalars(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
 
 
 _OPTIONAL = ("labels", "names", "seconds", "partial", "ended")
-_FACTS = ("target", "queries", "freedom", "estimand", "config")
+_FACTS = ("target", "queries", "freedom", "estimand", "settings")
 _EXTRA = ("explicand", "baseline", "centre")
 _ARRAYS = ("values", "stderr", "base_value", "output", "gap", "gap_stderr")
 

@@ -1,6 +1,6 @@
 """How precisely the sum over the largest features is estimated, and how many queries a smaller error would take."""
 
-from math import ceil, inf
+from math import ceil
 
 import numpy as np
 from scipy.special import stdtrit
@@ -25,7 +25,7 @@ def leading(estimate: Estimate, output: int, share: float) -> np.ndarray:
 def reaches(estimate: Estimate, share: float = TENTH) -> np.ndarray:
     """Half the width of the 95% interval of the sum over the top features of every output (k,)."""
     tops = [leading(estimate, output, share) for output in range(estimate.values.shape[0])]
-    quantile = float(stdtrit(getattr(estimate, "freedom", inf), 0.5 + LEVEL / 2))
+    quantile = float(stdtrit(estimate.freedom, 0.5 + LEVEL / 2))
     return quantile * _sum_stderr(estimate, np.stack(tops).astype(np.float64))
 
 
@@ -42,6 +42,7 @@ def needed(queries: int, error: float, tolerance: float) -> int:
 
 def _sum_stderr(estimate: Estimate, rows: np.ndarray) -> np.ndarray:
     """Joint where the estimate knows how errors go together, else as of independent ones (k,)."""
-    if hasattr(estimate, "sum_over"):
-        return np.asarray(host(estimate.sum_over(like(rows, estimate.values))), np.float64)
+    joint = estimate.sum_over(like(rows, estimate.values))
+    if joint is not None:
+        return np.asarray(host(joint), np.float64)
     return np.asarray(np.sqrt(np.sum((host(estimate.stderr) * rows) ** 2, axis=1)))

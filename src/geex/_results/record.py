@@ -1,20 +1,21 @@
 """What was asked and answered, and the explanation that is made of it."""
 
 from collections.abc import Iterator
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from geex._arrays.arrays import Array, library, like, namespace
 from geex._estimate.score_function import Answered
 from geex._plan.plan import Chunk, Plan
+from geex._problem.declared import declared
+from geex._problem.estimand import Estimand
 from geex._problem.outputs import Score, scored
 from geex._problem.task import Task
 from geex._protocols import Estimate
 from geex._results.explanation import ROUNDING, Explanation, completed
 from geex._results.precision import reaches
-from geex._version import __version__
+from geex._results.settings import Settings
 from geex.errors import MethodError
 
 RARE = 1.5  # half of what 95% of as many draws would have met, in draws
@@ -41,14 +42,16 @@ class Record:
     def regions(self, rows: Array, targets: list[int]) -> tuple[Array, Array, Array]:
         """Sums of values over regions, rows (r, p) of 0 and 1, what their intervals are around, and their standard
         errors: (k, r) each."""
-        if not hasattr(self.task.method, "regions"):
-            raise MethodError(
-                f"{type(self.task.method).__name__} has no joint errors, so its values cannot be summed up."
-            )
-        parts = []
+        parts: list[Estimate] = []
         for part, (plan, answers) in enumerate(zip(self.plans, self.answers, strict=True)):
             pair = pair_of(self.ends, part)
-            parts.append(self.task.method.regions(plan, stored(plan, answers), pair, targets, self.task.score, rows))
+            found = self.task.method.regions(plan, stored(plan, answers), pair, targets, self.task.score, rows)
+            if found is None:
+                raise MethodError(
+                    f"{type(self.task.method).__name__} has no joint errors, so its values cannot be summed up.",
+                    code="no-joint-errors",
+                )
+            parts.append(found)
         parts = noisy(self, parts, targets)
         values, centre = (sum(found) / len(parts) for found in ([p.values for p in parts], _centres(parts)))
         stderr = sum(part.stderr**2 for part in parts) ** 0.5 / len(parts)
@@ -57,12 +60,19 @@ class Record:
 
 def _centres(parts: list[Estimate]) -> list[Array]:
     """What the intervals of each part are around."""
-    return [getattr(part, "centre", part.values) for part in parts]
+    return [part.values if part.centre is None else part.centre for part in parts]
 
 
 def estimated(task: Task, plan: Plan, answered: Answered, ends: Array, part: int, targets: list[int]) -> Estimate:
     """The estimate for one baseline."""
-    return task.method.estimate(plan, answered, pair_of(ends, part), targets, task.score)
+    found = task.method.estimate(plan, answered, pair_of(ends, part), targets, task.score)
+    if not isinstance(found, Estimate):
+        raise MethodError(
+            f"{type(task.method).__name__}.estimate must return an estimate; got a {type(found).__name__}. For a class "
+            "of your own, subclass geex.Estimate.",
+            code="estimate-not-an-estimate",
+        )
+    return found
 
 
 def pair_of(ends: Array, part: int) -> Array:
@@ -107,12 +117,12 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
         queries=record.asked,
         freedom=_freedom(parts),
         estimand=_estimand(task, plans, parts),
-        config=_config(task, plans),
+        settings=_settings(task, plans),
         explicand=task.explicand,
         features=task.features,
         baseline=sum(task.baselines[:count]) / count,
         record=record,
-        centre=(centre if several else centre[0, ...]) if any(hasattr(part, "centre") for part in parts) else None,
+        centre=(centre if several else centre[0, ...]) if any(part.centre is not None for part in parts) else None,
         partial=record.partial,
         ended=record.ended,
         reach=one(_reach(parts, values)),
@@ -120,29 +130,28 @@ def explained(record: Record, parts: list[Estimate], targets: list[int], several
     )
 
 
-def noisy(record: Record, parts: list[Any], targets: list[int]) -> list[Any]:
+def noisy(record: Record, parts: list[Estimate], targets: list[int]) -> list[Estimate]:
     """Parts whose values rest on single answers are told of the model's own noise."""
     return [under_noise(part, record.ends, record.again, record.task.score, targets) for part in parts]
 
 
-def under_noise(part: Any, ends: Array, again: Array | None, score: Score, targets: list[int]) -> Any:
-    """A part that is told of the model's noise, where it is more than rounding; as it is where x was asked once, or it
-    need not know."""
-    if again is None or not hasattr(part, "under"):
+def under_noise(part: Estimate, ends: Array, again: Array | None, score: Score, targets: list[int]) -> Estimate:
+    """A part with the model's noise in its errors, where it is more than rounding; as it is where x was asked once."""
+    if again is None:
         return part
     noise, output = noise_of(ends, again, score, targets), scored(ends, score)[0, targets]
     xp = namespace(noise)
-    return part.under(xp.where(noise > ROUNDING * xp.abs(output), noise, xp.zeros_like(noise)))
+    return part.with_model_noise(xp.where(noise > ROUNDING * xp.abs(output), noise, xp.zeros_like(noise)))
 
 
-def _rare(record: Record, parts: list[Any], targets: list[int]) -> Array:
+def _rare(record: Record, parts: list[Estimate], targets: list[int]) -> Array:
     """An error for outputs (k,) of which no query but the ends was different, though these are: of n draws without what
     happens with probability 3/n one in twenty is so, and as much as f(x) − f(x̊) may hang on it. Else 0."""
     ends = scored(record.ends, record.task.score)[:, targets]
     xp = namespace(ends)
     span = xp.abs(ends[0, :] - xp.mean(ends[1:, :], axis=0))
     met = sum(xp.sum(xp.abs(part.values) + part.stderr, axis=1) for part in parts)
-    sampled = np.isfinite(_freedom(parts)) and getattr(record.task.method, "compares", True)
+    sampled = np.isfinite(_freedom(parts)) and record.task.method.compares
     draws = max(1, sum(int(answers.shape[0]) for answers in record.answers) // 2)
     return xp.where((met == 0) & (span > 0), sampled * RARE / draws * span, xp.zeros_like(span))
 
@@ -156,7 +165,7 @@ def _differing(task: Task) -> Array:
 
 def _freedom(parts: list[Estimate]) -> float:
     """Degrees of freedom of the parts that have errors; infinite where all are exact."""
-    known = [float(getattr(part, "freedom", np.inf)) for part in parts]
+    known = [float(part.freedom) for part in parts]
     return sum(one for one in known if np.isfinite(one)) or np.inf
 
 
@@ -172,44 +181,33 @@ def noise_of(ends: Array, again: Array, score: Score, targets: list[int]) -> Arr
     return namespace(first).abs(first - second) / 2**0.5
 
 
-def _estimand(task: Task, plans: list[Plan], parts: list[Estimate]) -> str:
-    said = [task.method.estimand(plans[0].search)]
-    if task.bounds and getattr(plans[0].search, "sigma", None) is not None:
-        said.append("Queries are clipped to the bounds, which makes the model another one near them.")
-    if len(plans) > 1:
-        said.append(f"Averaged over {len(plans)} baselines.")
-    notes = dict.fromkeys(getattr(part, "note", "") for part in parts)
-    return " ".join([*said, *(note for note in notes if note)])
+def _estimand(task: Task, plans: list[Plan], parts: list[Estimate]) -> Estimand:
+    """What the method declares, and what the run adds to it."""
+    found = task.method.estimand(plans[0].search)
+    return replace(
+        found,
+        adaptive=found.adaptive or any(plan.before is not None for plan in plans),
+        clipped=task.bounds is not None and plans[0].search.sigma is not None,
+        baselines=len(plans),
+        notes=tuple(dict.fromkeys([*found.notes, *(note for part in parts for note in part.notes)])),
+    )
 
 
-def _said(settings: Any) -> str:
-    """The call that makes these settings, defaults left out."""
-    if not is_dataclass(settings):
-        return repr(settings)
-    told = []
-    for field in fields(settings):
-        default = field.default if field.default_factory is MISSING else field.default_factory()
-        value = getattr(settings, field.name)
-        if field.init and field.repr and repr(value) != repr(default):
-            told.append(f"{field.name}={value!r}")
-    return f"{type(settings).__name__}({', '.join(told)})"
-
-
-def _config(task: Task, plans: list[Plan]) -> dict[str, Any]:
-    """What made the explanation, in values that JSON can hold."""
-    return {
-        "method": _said(task.method),
-        "sigma": [getattr(plan.search, "sigma", None) for plan in plans],
-        "features": repr(task.features),
-        "score": task.score if isinstance(task.score, str) or task.score is None else repr(task.score),
-        "seed": task.seed,
-        "budget": task.queries,
-        "twice": task.twice,
-        "baseline": task.baseline,
-        "baselines": len(plans),
-        "stop": None if task.stop is None else _said(task.stop),
-        "bounds": None if task.bounds is None else [float(task.bounds[0].min()), float(task.bounds[1].max())],
-        "library": library(task.explicand),
-        "fingerprint": [plan.fingerprint for plan in plans],
-        "version": __version__,
-    }
+def _settings(task: Task, plans: list[Plan]) -> Settings:
+    """What made the explanation."""
+    bounds = None if task.bounds is None else (float(task.bounds[0].min()), float(task.bounds[1].max()))
+    return Settings(
+        method=declared(task.method),
+        features=declared(task.features),
+        score=declared(task.score),
+        baseline=task.baseline,
+        baselines=len(plans),
+        stop=declared(task.stop),
+        queries=task.queries,
+        twice=task.twice,
+        bounds=bounds,
+        seed=task.seed,
+        sigma=tuple(plan.search.sigma for plan in plans),
+        fingerprints=tuple(plan.fingerprint for plan in plans),
+        library=library(task.explicand),
+    )

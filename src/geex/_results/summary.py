@@ -25,7 +25,7 @@ FEW = 2e-3  # chances below a thousandth are not told apart, those near 1 are
 
 def quantity(explanation: "Explanation") -> str:
     """What f is called."""
-    return SCORES.get(str(explanation.config.get("score")), "score")
+    return SCORES.get(str(explanation.settings.score), "score")
 
 
 def chance(what: str, output: float) -> str:
@@ -57,8 +57,8 @@ def advised(explanation: "Explanation", wanted: int | None, tolerance: float) ->
         enough = "Everything was asked, but the model's own noise is too large" if noisy else "These are enough"
         return f"{enough} to know {known}."
     asked = f"To know {known}, ask {f'about {wanted:,}' if wanted <= MANY else f'more than {MANY:,}'}"
-    led = "led elsewhere" in explanation.estimand
-    return f"{asked}: a rough guess, since what is asked follows the answers." if led else f"{asked}."
+    rough = explanation.estimand.adaptive
+    return f"{asked}: a rough guess, since what is asked follows the answers." if rough else f"{asked}."
 
 
 def end(explanation: "Explanation") -> str:
@@ -66,9 +66,9 @@ def end(explanation: "Explanation") -> str:
     if explanation.partial:
         return ", stopped before it was through"
     if explanation.ended:
-        return f", ended by {explanation.config.get('stop', 'its rule')}: {explanation.ended}"
-    unmet = explanation.config.get("stop") and explanation.needed() != 0
-    return f"; {explanation.config['stop']} was not met" if unmet else ""
+        return f", ended by {explanation.settings.stop}: {explanation.ended}"
+    unmet = explanation.settings.stop is not None and explanation.needed() != 0
+    return f"; {explanation.settings.stop} was not met" if unmet else ""
 
 
 def _doubts(explanation: "Explanation") -> list[str]:
@@ -83,9 +83,9 @@ def _headline(explanation: "Explanation") -> str:
     several = explanation.target if isinstance(explanation.target, list) else []
     listed = f"outputs {several}" if len(several) <= SHOWN else f"{len(several)} outputs"
     what = _output(explanation, explanation.target) if isinstance(explanation.target, int) else listed
-    method, shape = explanation.config.get("method"), tuple(explanation.values.shape)
-    baseline = explanation.config.get("against", explanation.config.get("baseline"))
-    against = "" if baseline is None else f", against {baseline.strip('<>')}"
+    method, shape = explanation.settings.method, tuple(explanation.values.shape)
+    baseline = explanation.settings.against
+    against = f", against {baseline}" if baseline else ""
     return f"Explanation of {what} by {method}, values of shape {shape}{against}"
 
 

@@ -18,9 +18,8 @@ KNOWN = {
     for name in module.__all__
     if is_dataclass(getattr(module, name))
 }
-RULES: dict[str, Any] = {"blur": geex.blur, "per_channel": geex.per_channel}
-METHODS = sorted(name for name, kind in KNOWN.items() if hasattr(kind, "search"))
-STOPS = sorted(name for name, kind in KNOWN.items() if hasattr(kind, "met"))
+METHODS = sorted(name for name, kind in KNOWN.items() if issubclass(kind, Method))
+STOPS = sorted(name for name, kind in KNOWN.items() if issubclass(kind, Stop))
 
 
 @dataclass(frozen=True)
@@ -43,17 +42,17 @@ STOP = Setting("--stop", STOPS, "'Precise(tolerance=0.05)'")
 def method(text: str) -> Method:
     """The method that `text` names, with its settings in parentheses."""
     made = _parsed(text, METHOD)
-    if not hasattr(made, "search"):
+    if not isinstance(made, Method):
         raise METHOD.unknown(text)
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def stop(text: str) -> Stop:
     """The rule that ends a run."""
     made = _parsed(text, STOP)
-    if not hasattr(made, "met"):
+    if not isinstance(made, Stop):
         raise STOP.unknown(text)
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def _parsed(text: str, of: Setting) -> Any:
@@ -103,18 +102,6 @@ def baseline(text: str, rows: np.ndarray | None = None, channels: int | None = N
         return array(Path(text))
     numbers = _numbers(text, None, "--baseline as a number, r,g,b, blur:KERNEL,SIGMA, mean or a file.npy")
     return numbers[0] if len(numbers) == 1 else geex.per_channel(numbers, axis=0 if channels is None else channels)
-
-
-def remade(said: str) -> Any:
-    """The baseline that a saved explanation speaks of: a number, geex.blur(…) or geex.per_channel(…)."""
-    try:
-        node = ast.parse(said, mode="eval").body
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in RULES:
-            settings = {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
-            return RULES[node.func.attr](*(ast.literal_eval(part) for part in node.args), **settings)
-        return float(ast.literal_eval(node))
-    except (SyntaxError, ValueError, TypeError):
-        raise InputError(f"the baseline is {said}; wanted a number, geex.blur(…) or geex.per_channel(…).") from None
 
 
 def features(text: str, channels: int | None) -> Any:

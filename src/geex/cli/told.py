@@ -25,9 +25,9 @@ def summary(explanation: Explanation, image: Any = None) -> str:
         lines += [found, _wrapped(account(explanation, output, things))]
         lines += [f"  {signed(value):>9} ± {number(error):<8} {name}" for name, value, error in largest(seen, output)]
     took = "" if explanation.seconds is None else f" in {duration(explanation.seconds)}"
-    made = f"{explanation.config.get('method')}, baseline {explanation.config.get('baseline')}"
+    made = f"{explanation.settings.method}, baseline {explanation.settings.baseline}"
     part = f", {STOPPED}" if explanation.partial else end(explanation)
-    cost = f"{explanation.queries:,} queries{took}{part}; {made}, seed {explanation.config.get('seed')}."
+    cost = f"{explanation.queries:,} queries{took}{part}; {made}, seed {explanation.settings.seed}."
     return "\n".join([*lines, cost, explanation.advice()])
 
 
@@ -55,11 +55,12 @@ def plain(explanation: Explanation, everything: bool) -> dict[str, Any]:
         "label": [output_name(target, one.labels) for target in targets],
         **{name: _listed(getattr(one, name)) for name in ("output", "base_value", "gap", "gap_stderr")},
         "adds_up": one.adds_up,
-        "estimand": one.estimand,
+        "estimand": one.estimand.to_dict(),
+        "estimand_text": str(one.estimand),
         "queries": one.queries,
         "seconds": one.seconds,
-        "partial": bool(getattr(one, "partial", False)),
-        "config": one.config,
+        "partial": one.partial,
+        "settings": one.settings.to_dict(),
         "shape": list(one.values.shape),
         "largest": [
             [{"feature": name, "value": value, "stderr": _listed(error)} for name, value, error in found]

@@ -7,15 +7,16 @@ import numpy as np
 
 import geex
 from geex._arrays.arrays import Array, host
+from geex._problem.baselines import made_again
+from geex._problem.declared import Value
 from geex._problem.digest import digest
 from geex._problem.outputs import followed
 from geex._query.retrying_call import Model
 from geex._results.explanation import Explanation
 from geex._results.summary import rounding
 from geex.cli.methods import baseline as baseline_of
-from geex.cli.methods import remade
 from geex.cli.told import rows
-from geex.errors import AnswerError, InputError
+from geex.errors import AnswerError, BaselineError, InputError
 from geex.evaluate import Curve, deletion, insertion
 from geex.plot.view import channel_axis
 from geex.report.words import STOPPED, duration, number, signed
@@ -38,7 +39,7 @@ class Trial:
         e = self.explanation
         return {
             "name": self.name,
-            "method": e.config.get("method"),
+            "method": str(e.settings.method),
             "target": e.target,
             "queries": e.queries,
             "seconds": e.seconds,
@@ -76,14 +77,19 @@ def tried(name: str, explanation: Explanation, model: Model, baseline: str | Non
     of = {
         "input": digest(host(x)),
         "output": str(explanation.target),
-        "score": str(settings["score"] or followed(explanation.config.get("score"))),
-        "replacement": baseline or digest(explanation.config.get("baseline"), _plain(explanation.baseline)),
+        "score": str(settings["score"] or _score(explanation.settings.score)),
+        "replacement": baseline or digest(str(explanation.settings.baseline), _plain(explanation.baseline)),
     }
     try:
         curves = [curve(model, x, explanation, **settings) for curve in (deletion, insertion)]
     except AnswerError:
         return Trial(name, explanation, None, None, of)
     return Trial(name, explanation, curves[0], curves[1], of)
+
+
+def _score(score: Value) -> Any:
+    """What curves follow where this score is explained."""
+    return followed(score) if isinstance(score, str) else score
 
 
 def _plain(array: Array | None) -> np.ndarray | None:
@@ -96,11 +102,10 @@ def _replacement(explanation: Explanation, given: str | None, channels: int | No
         return baseline_of(given, None, channels)
     if explanation.baseline is not None:
         return explanation.baseline
-    said = str(explanation.config.get("baseline"))
     try:
-        return remade(said)
-    except InputError:
-        raise InputError(f"the baseline was {said}, which cannot be made again; name one with --baseline.") from None
+        return made_again(explanation.settings.baseline)
+    except BaselineError as error:
+        raise InputError(f"{error} Name one with --baseline.", code="baseline-not-remakable") from None
 
 
 def table(trials: list[Trial]) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from geex._arrays.arrays import Array, Stream, as_explicand, host, like, namespace, working
 from geex._arrays.validation import whole
 from geex._problem.baselines import Baseline, baselines
-from geex._problem.outputs import AUTO, SCORES, Score, check_score, chosen, followed, scored
+from geex._problem.outputs import AUTO, Score, check_score, chosen, followed, scored
 from geex._protocols import Features
 from geex._query.ordered_answers import Asker, default_batch
 from geex._query.retrying_call import Model
@@ -202,12 +202,13 @@ def _own(explanation: Explanation) -> Score:
     """The score of an Explanation, one that was saved too."""
     if explanation.record is not None:
         return explanation.record.task.score
-    said: str | None = explanation.config.get("score")
-    if said is not None and said not in (AUTO, *SCORES):
+    score = explanation.settings.score
+    if score is not None and not isinstance(score, str):
         raise InputError(
-            f"the explanation is of score={said}, which cannot be made again; name it, as score=… or --score."
+            f"the explanation is of score={score}, which cannot be made again; name it, as score=… or --score.",
+            code="score-not-remakable",
         )
-    return said
+    return score
 
 
 def _same(explanation: Explanation, explicand: Array) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from array_api_compat import is_array_api_obj
 
 from geex._arrays.arrays import Shape, host, is_real, working
-from geex._problem.features import Elements, Groups, Pixels, checked
+from geex._problem.features import Elements, Pixels, checked
 from geex._protocols import Features
 from geex._results.explanation import Explanation
 from geex.errors import FeaturesError, InputError
@@ -88,4 +88,5 @@ def _hint(shape: Shape, found: Shape, wanted: Shape | None = None) -> str:
 
 
 def _named(features: Features) -> str:
-    return f"the {len(features.labels)} groups" if isinstance(features, Groups) else f"the features {features!r}"
+    names = features.names()
+    return f"the features {features!r}" if names is None else f"the {len(names)} groups"

@@ -5,9 +5,8 @@ Interpolated  ξ = (x−x̊)/(n s) ∘ Σ_j Σ_i f(x(j/s) + ε_i) ∇ log π(ε_
 GE            η = 1/n Σ_i f(x + ε_i) ∇ log π(ε_i)                           the gradient estimator alone
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import ClassVar
 
 from geex._arrays.arrays import Array, Shape, namespace, too_far
 from geex._arrays.gaussian_filter import Kernel
@@ -16,9 +15,10 @@ from geex._estimate.score_function import Answered, estimate
 from geex._plan.noise import Gaussian, Noise
 from geex._plan.path import Dense, Fixed, Positions, Steps
 from geex._plan.plan import Plan
+from geex._problem.estimand import Additive, Blurred, Estimand, Mixed, Quantity, Unit
 from geex._problem.features import image_axes
 from geex._problem.outputs import Score
-from geex._protocols import Estimate, Family, Features
+from geex._protocols import Estimate, Family, Features, Method
 from geex._stored_names import stored
 from geex.errors import MethodError
 
@@ -27,7 +27,7 @@ BLOCK_ELEMENTS = 2**24
 LARGE = 1e100
 
 
-class ByScore:
+class ByScore(Method):
     """Methods whose values are means of answers times weights."""
 
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Estimate:
@@ -64,11 +64,13 @@ class GEEX(ByScore):
 
     def __post_init__(self) -> None:
         _check(self)
+        _check_coupling(self.coupling, self)
         truth("still", self.still, MethodError)
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Noise:
         block = self._block(explicand, rows)
-        return _noise(self, Dense(block) if block > 1 else Dense(), explicand, baseline, features, block=block)
+        positions = Dense(block) if block > 1 else Dense()
+        return _noise(self, positions, explicand, baseline, features, block=block, still=self.still)
 
     def _block(self, explicand: Array, rows: int) -> int:
         """Directions of an orthogonal block: even, and few enough that FEWEST_BLOCKS of them are asked."""
@@ -80,8 +82,12 @@ class GEEX(ByScore):
         block = min(elements, draws // FEWEST_BLOCKS, BLOCK_ELEMENTS // (4 * prod(explicand.shape)))
         return max(1, int(block) // 2 * 2)
 
-    def estimand(self, search: Noise) -> str:
-        return _blurred_path(search, "the path integral from the baseline to x of the gradient")
+    @property
+    def one_scale(self) -> bool:
+        return self.sigma is None
+
+    def estimand(self, search: Noise) -> Estimand:
+        return _path(search, Quantity.PATH_INTEGRAL)
 
 
 @stored("Interpolated/1")
@@ -106,11 +112,14 @@ class Interpolated(ByScore):
         object.__setattr__(self, "steps", whole("steps", self.steps, 1, MethodError))
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Noise:
-        return _noise(self, Steps(self.steps), explicand, baseline, features)
+        return _noise(self, Steps(self.steps), explicand, baseline, features, still=self.still)
 
-    def estimand(self, search: Noise) -> str:
-        riemann = f"the right Riemann sum, in {self.steps} steps from the baseline to x, of the gradient"
-        return f"{_blurred_path(search, riemann)} The sum's own error is of the order 1/steps."
+    @property
+    def one_scale(self) -> bool:
+        return self.sigma is None
+
+    def estimand(self, search: Noise) -> Estimand:
+        return replace(_path(search, Quantity.RIEMANN_SUM), steps=self.steps)
 
 
 @stored("GE/1")
@@ -126,16 +135,29 @@ class GE(ByScore):
     mirror: bool = True
     family: Family = field(default_factory=Gaussian)
     shared: int | None = None
-    compares: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check(self)
 
+    @property
+    def compares(self) -> bool:
+        return False
+
+    @property
+    def one_scale(self) -> bool:
+        return self.sigma is None
+
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Noise:
         return _noise(self, Fixed(1.0), explicand, baseline, features, path=False)
 
-    def estimand(self, search: Noise) -> str:
-        return f"The gradient at x of {_blurred_model(search)}.{_mixed(search)} Slopes do not add up to f(x) − f(x̊)."
+    def estimand(self, search: Noise) -> Estimand:
+        return Estimand(
+            Quantity.GRADIENT,
+            unit=Unit.SCORE_PER_INPUT,
+            blurred=_blurred(search),
+            mixed=_mixed(search),
+            axis=search.shared,
+        )
 
 
 def _noise(
@@ -146,6 +168,7 @@ def _noise(
     features: Features,
     block: int = 1,
     path: bool = True,
+    still: bool = False,
 ) -> Noise:
     shape = tuple(explicand.shape)
     shared = _shared(method.shared, shape)
@@ -158,7 +181,6 @@ def _noise(
     sigma = _default_sigma(explicand, baseline) if method.sigma is None else float(method.sigma)
     _check_resolution(sigma, explicand, baseline)
     check_path(explicand, baseline)
-    still = getattr(method, "still", False)
     return Noise(method.family, sigma, positions, method.mirror, block, filter_, shared, path, still)
 
 
@@ -204,25 +226,20 @@ def _check_resolution(sigma: float, explicand: Array, baseline: Array) -> None:
         )
 
 
-def _blurred_model(search: Noise) -> str:
-    family = type(search.family).__name__
-    where = " in the elements that differ from the baseline" if search.still else ""
-    return f"J, the model averaged over {family} noise of deviation {search.sigma:.4g}{where}"
+def _blurred(search: Noise) -> Blurred:
+    return Blurred(type(search.family).__name__, search.sigma, search.still)
 
 
-def _mixed(search: Noise) -> str:
+def _mixed(search: Noise) -> Mixed | None:
     if search.smooth is not None:
-        return " The noise is smoothed, so gradients are mixed over neighbours."
-    if search.shared is not None:
-        return f" Noise is shared along axis {search.shared}, so gradients are summed along it."
-    return ""
+        return Mixed.NEIGHBOURS
+    return None if search.shared is None else Mixed.AXIS
 
 
-def _blurred_path(search: Noise, integral: str) -> str:
-    text = f"(x − x̊) times {integral} of {_blurred_model(search)}."
-    if mixed := _mixed(search):
-        return f"{text}{mixed} The values do not add up."
-    return f"{text} They add up to J(x) − J(x̊): the gap to f(x) − f(x̊) is that blur and the noise."
+def _path(search: Noise, quantity: Quantity) -> Estimand:
+    mixed = _mixed(search)
+    additive = Additive.OF_BLURRED_MODEL if mixed is None else Additive.NO
+    return Estimand(quantity, additive, blurred=_blurred(search), mixed=mixed, axis=search.shared)
 
 
 def _check(method: GEEX | Interpolated | GE) -> None:
@@ -233,16 +250,19 @@ def _check(method: GEEX | Interpolated | GE) -> None:
     if method.shared is not None and not is_whole(method.shared):
         raise MethodError(f"shared is {method.shared!r}; wanted an axis of x, or None.")
     family = method.family
-    if isinstance(family, type) or not hasattr(family, "draw") or not hasattr(family, "score"):
-        raise MethodError(f"family is {family!r}; wanted geex.Gaussian(), Laplace(), Logistic() or one of your own.")
+    if not isinstance(family, Family):
+        raise MethodError(
+            f"`family` must be geex.Gaussian(), Laplace(), Logistic() or an object of your own class; got {family!r}. "
+            "For a class of your own, subclass geex.Family.",
+            code="family-not-a-family",
+        )
     if method.smooth is not None:
         if not isinstance(method.smooth, tuple | list) or len(method.smooth) != 2:
             raise MethodError(f"smooth is {method.smooth!r}; wanted (kernel, deviation) such as (5, 0.7), or None.")
         kernel = Kernel(*method.smooth)
         object.__setattr__(method, "smooth", (kernel.size, kernel.sigma))
-        if not isinstance(family, Gaussian):
+        if not family.normal:
             raise MethodError(f"smoothed noise of {family} has no simple score; smooth only Gaussian() noise.")
-    _check_coupling(getattr(method, "coupling", None), method)
 
 
 def _check_coupling(coupling: str | None, method: GEEX | Interpolated | GE) -> None:
@@ -250,7 +270,7 @@ def _check_coupling(coupling: str | None, method: GEEX | Interpolated | GE) -> N
         return
     if coupling != "orthogonal":
         raise MethodError(f"coupling is {coupling!r}; wanted 'orthogonal' or None.")
-    if not isinstance(method.family, Gaussian):
+    if not method.family.normal:
         raise MethodError(f"{method.family} noise is not isotropic, so it cannot be made orthogonal; take Gaussian().")
     if method.smooth is not None:
         raise MethodError("orthogonal coupling and smoothing were both asked for; smoothing undoes it: take one.")

@@ -19,9 +19,9 @@ from geex._estimate.linear.fit import Fits
 from geex._estimate.score_function import Answered
 from geex._plan.plan import Plan
 from geex._plan.presence_masks import PresenceMasks
-from geex._problem.features import grid_axes
+from geex._problem.estimand import Additive, Estimand, Quantity
 from geex._problem.outputs import Score
-from geex._protocols import Features
+from geex._protocols import Features, RoundsMethod
 from geex._stored_names import stored
 from geex.errors import MethodError
 from geex.methods.regression import Regression
@@ -33,7 +33,7 @@ FAR = 6.0  # widths from which on values do not count in the smoothing of a regi
 
 @stored("Guided/1")
 @dataclass(frozen=True)
-class Guided:
+class Guided(RoundsMethod):
     """Regression on smooth presence masks, coarse over the whole image and fine where it matters, in turns.
 
     coarse, fine: widths of the masks' fields, as shares of the side of the image.
@@ -62,7 +62,7 @@ class Guided:
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> PresenceMasks:
         shape = tuple(explicand.shape)
-        if not grid_axes(features, shape):
+        if not features.axes(shape):
             raise MethodError(
                 "Guided() looks for the region that matters, and these features have no neighbours; take "
                 "geex.Shapley(), or features=geex.Pixels(channels=axis) for an image, geex.Elements(line=True) for a "
@@ -70,16 +70,24 @@ class Guided:
             )
         return self._masks(features, shape, self._width(0))
 
-    def leg(self, number: int) -> int:
-        """How many draws leg `number` has."""
+    @property
+    def regresses(self) -> bool:
+        return True
+
+    def round_size(self, number: int) -> int:
+        """Return how many draws round `number` has."""
         size = self.first << max(0, number // 2 - 1)
         coarse = max(2, round(self.explore * size))
         return max(2, size - coarse) if number % 2 else coarse
 
-    def following(
+    def may_stop_after(self, number: int) -> bool:
+        """Return whether round `number` is a fine one."""
+        return number % 2 == 1
+
+    def next_search(
         self, number: int, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score
     ) -> PresenceMasks:
-        """What leg `number` asks, given the answers before it."""
+        """Return what round `number` asks, given the answers before it."""
         shape = tuple(plan.explicand.shape)
         width = self._width(number)
         if number % 2 == 0:
@@ -95,12 +103,8 @@ class Guided:
     ) -> Fits:
         return BY.regions(plan, answered, ends, targets, score, rows)
 
-    def estimand(self, search: PresenceMasks) -> str:
-        return (
-            "What showing a feature is worth on average over smooth random masks, its neighbours showing with it: "
-            "coarse masks over everything, and finer ones where it matters most, with all else showing. An estimand of "
-            "its own, by regression. The values do not add up."
-        )
+    def estimand(self, search: PresenceMasks) -> Estimand:
+        return Estimand(Quantity.GUIDED_PRESENCE, Additive.NO, regression=True)
 
     def _width(self, number: int) -> float:
         """That of the masks of leg `number`."""
@@ -109,20 +113,20 @@ class Guided:
     def _masks(
         self, features: Features, shape: tuple[int, ...], width: float, within: bytes | None = None
     ) -> PresenceMasks:
-        axes = grid_axes(features, shape)
+        axes = features.axes(shape)
         return PresenceMasks(features, 0.5, (max(0.5, width * _side(features, shape)),), axes, within=within)
 
 
 def _side(features: Features, shape: tuple[int, ...]) -> float:
     """The side of the features' grid: the geometric mean of its axes."""
-    grid, axes = features.shape(shape), grid_axes(features, shape)
+    grid, axes = features.shape(shape), features.axes(shape)
     return float(prod(grid[axis] for axis in axes) ** (1 / len(axes)))
 
 
 def _top(values: Array, plan: Plan, share: float, width: float) -> bytes:
     """The features with the largest smoothed values (k, p), summed over outputs, as packed bits."""
     shape = tuple(plan.explicand.shape)
-    grid, axes = plan.features.shape(shape), grid_axes(plan.features, shape)
+    grid, axes = plan.features.shape(shape), plan.features.axes(shape)
     xp = namespace(values)
     size = xp.max(xp.abs(values), axis=1, keepdims=True)
     values = xp.sum(values / xp.where(size == 0, xp.ones_like(size), size), axis=0)

@@ -25,9 +25,10 @@ from geex._arrays.validation import positive, whole
 from geex._estimate.score_function import Answered
 from geex._plan.plan import Plan
 from geex._plan.search import Draws
-from geex._problem.features import Groups, image_axes, label_map, spread
+from geex._problem.estimand import Estimand, Quantity
+from geex._problem.features import image_axes, label_map, regular, spread
 from geex._problem.outputs import Score, scored
-from geex._protocols import Features, Search
+from geex._protocols import Estimate, Features, Method, Search
 from geex._stored_names import stored
 from geex.errors import FeaturesError, MethodError, MissingPackage
 from geex.methods.rise import mean_over
@@ -37,7 +38,7 @@ BLOCK_ELEMENTS = 2**22
 
 @stored("LIME/1")
 @dataclass(frozen=True, eq=False)
-class LIME:
+class LIME(Method):
     """The coefficients of a linear model over segments, the nearer to x the heavier.
 
     segments: whole numbers, one label for each element of x or for each pixel. None: the map of features=Groups(map)
@@ -71,8 +72,8 @@ class LIME:
         shape = tuple(explicand.shape)
         if self.segments is not None:
             return _spread(self.segments, shape, features)
-        if isinstance(features, Groups):
-            return _spread(features.map, shape, features)
+        if not regular(features, shape):
+            return features.index(shape)
         if len(shape) == 1:
             return np.arange(shape[0])
         axes = image_axes(shape, features.channels)
@@ -89,12 +90,8 @@ class LIME:
         scores = scored(xp.concat(outputs, axis=0), score)[:, targets]
         return Regions(plan, *ridge(rows, scores, kernel(rows, self.width), self.ridge))
 
-    def estimand(self, search: "Presences") -> str:
-        return (
-            f"The coefficient of a feature's segment, of {search.count}, in a linear model of the score over segments "
-            "that are present or absent, fitted the more closely the more of x is present and shrunk by the ridge, the "
-            "less the more was asked. A pixel's value is its region's weight: values per pixel do not add up."
-        )
+    def estimand(self, search: "Presences") -> Estimand:
+        return Estimand(Quantity.SEGMENT_WEIGHT, segments=search.count)
 
 
 @stored("segment masks/1")
@@ -137,7 +134,7 @@ class Presences(Search):
 
 
 @dataclass(frozen=True, eq=False)
-class Regions:
+class Regions(Estimate):
     """Coefficients (k, segments) and their covariance (k, segments, segments), spread over the plan's features."""
 
     plan: Plan

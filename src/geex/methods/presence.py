@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from geex._arrays.arrays import Array, namespace
 from geex._arrays.validation import is_number, positive
 from geex._plan.presence_masks import PresenceMasks
-from geex._problem.features import grid_axes
+from geex._problem.estimand import Additive, Estimand, Quantity
 from geex._protocols import Features
 from geex._stored_names import stored
 from geex.errors import MethodError
@@ -51,28 +51,14 @@ class Presence(ByScore):
                 f"alpha is {self.alpha!r}, which {explicand.dtype}, the type of x, cannot tell from 0 or 1; wanted a "
                 f"share above {least:.2g} and below 1 − {least:.2g}."
             )
-        axes = grid_axes(features, shape) if self.widths else ()
+        axes = features.axes(shape) if self.widths else ()
         if self.widths and not axes:
             raise MethodError("smooth masks want features with neighbours, and these have none; take widths=().")
         return PresenceMasks(features, self.alpha, self.widths, axes)
 
-    def estimand(self, search: "PresenceMasks") -> str:
+    def estimand(self, search: "PresenceMasks") -> Estimand:
         if search.widths:
-            return (
-                "What showing a feature is worth on average over smooth random masks, its neighbours showing with it: "
-                "an estimand of its own. The values do not add up."
-            )
+            return Estimand(Quantity.SMOOTH_PRESENCE)
         if search.alpha is None:
-            return (
-                "Shapley values of the game in which a feature that is absent has its baseline value. They add up to "
-                "f(x) − f(x̊): the gap is noise."
-            )
-        if search.alpha == 0.5:
-            return (
-                "Banzhaf values of the game in which a feature that is absent has its baseline value: what showing it "
-                "is worth on average over all subsets of the others. They do not add up to f(x) − f(x̊)."
-            )
-        return (
-            f"What showing a feature is worth on average over subsets that hold every other feature with probability "
-            f"{search.alpha:.3g} or {1 - search.alpha:.3g}. The values do not add up."
-        )
+            return Estimand(Quantity.SHAPLEY, Additive.WITHIN_ERROR)
+        return Estimand(Quantity.BANZHAF if search.alpha == 0.5 else Quantity.WEIGHTED_PRESENCE, share=search.alpha)

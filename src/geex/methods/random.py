@@ -10,14 +10,15 @@ from geex._arrays.arrays import Array, Stream, namespace
 from geex._estimate.score_function import Answered
 from geex._plan.plan import Plan
 from geex._plan.search import Draws
+from geex._problem.estimand import Estimand, Quantity, Unit
 from geex._problem.outputs import Score
-from geex._protocols import Features, Search
+from geex._protocols import Estimate, Features, Method, Search
 from geex._stored_names import stored
 
 
 @stored("Random/1")
 @dataclass(frozen=True)
-class Random:
+class Random(Method):
     """Random values, as a floor to compare with. Asks for f(x) and f(x̊) alone, whatever the budget."""
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> "Nothing":
@@ -31,8 +32,8 @@ class Random:
         rows = [Stream(plan.seed, (4, target), ends).uniform((count,)) for target in targets]
         return Guess(namespace(ends).stack(rows))
 
-    def estimand(self, search: "Nothing") -> str:
-        return "Nothing: uniform random numbers, which say nothing about the model and do not add up."
+    def estimand(self, search: "Nothing") -> Estimand:
+        return Estimand(Quantity.NONE, unit=Unit.NONE)
 
 
 @stored("no queries/1")
@@ -58,7 +59,7 @@ class Nothing(Search):
 
 
 @dataclass(frozen=True, eq=False)
-class Guess:
+class Guess(Estimate):
     """Values (k, p) with no standard error."""
 
     values: Array

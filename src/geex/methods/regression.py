@@ -7,26 +7,25 @@ the cross-talk between features, which is most of its noise, is gone. D, K and t
 likelihood from a handful of candidates, on a few hundred draws.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
 from geex._arrays.arrays import Array, exact, namespace
 from geex._arrays.validation import truth, whole
 from geex._estimate.linear.design import Design
-from geex._estimate.linear.fit import Fits, fitted
+from geex._estimate.linear.fit import Fits, fitted, linear_of
 from geex._estimate.linear.knots import knots_for
 from geex._estimate.linear.noise_refit import fits
 from geex._estimate.linear.posterior import Lift
 from geex._estimate.linear.prior_selection import chosen_priors, evenly
 from geex._estimate.linear.prior_uncertainty import Rivals
 from geex._estimate.score_function import Answered, contrast
-from geex._plan.noise import Gaussian, Noise
 from geex._plan.plan import Plan
-from geex._plan.presence_masks import PresenceMasks
-from geex._problem.features import Elements, Pixels, neighbouring
+from geex._problem.estimand import Additive, Estimand
+from geex._problem.features import Elements, neighbouring, regular
 from geex._problem.outputs import Score, scored
-from geex._protocols import Features, Method, Search
+from geex._protocols import Features, LinearDraws, Method, RoundsMethod, Search
 from geex._stored_names import stored
 from geex.errors import MethodError
 from geex.methods.presence import Presence
@@ -36,7 +35,7 @@ LARGE, LEAST = 1e12, 1e-100
 
 @stored("Regression/1")
 @dataclass(frozen=True)
-class Regression:
+class Regression(Method):
     """Values by regression on what another method asks.
 
     of: the method that asks: `Presence(alpha=0.5)`, `GEEX(…)`, or `GE(…)`, whose values are slopes.
@@ -52,12 +51,16 @@ class Regression:
     most: int | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.of, type) or not hasattr(self.of, "search") or not getattr(self.of, "mirror", True):
+        if not isinstance(self.of, Method) or not self.of.mirror:
             raise MethodError(
-                f"of is {self.of!r}; wanted a method with mirrored draws such as geex.Presence(alpha=0.5)."
+                f"of is {self.of!r}; wanted a method with mirrored draws such as geex.Presence(alpha=0.5).",
+                code="of-not-mirrored",
             )
-        if hasattr(self.of, "following") or isinstance(getattr(self.of, "by", self.of), Regression):
-            raise MethodError(f"of is {self.of!r}, which regresses on what it asks already; take it as the method.")
+        if self.of.regresses or isinstance(self.of, RoundsMethod):
+            raise MethodError(
+                f"of is {self.of!r}, which regresses on what it asks already; take it as the method.",
+                code="of-regresses",
+            )
         truth("complete", self.complete, MethodError)
         whole("choice", self.choice, 1, MethodError)
         if self.most is not None:
@@ -66,31 +69,28 @@ class Regression:
     @property
     def compares(self) -> bool:
         """Whether x is compared with the baseline, as `of` says."""
-        return bool(getattr(self.of, "compares", True))
+        return self.of.compares
+
+    @property
+    def regresses(self) -> bool:
+        return True
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
         search = self.of.search(explicand, baseline, features, rows)
-        if not isinstance(search, Noise | PresenceMasks):
-            raise MethodError(f"{self.of!r} cannot be regressed on; wanted geex.Presence(…) or geex.GEEX(…).")
-        if isinstance(search, Noise):
-            if not isinstance(features, Elements | Pixels):
-                raise MethodError(
-                    "regression on noise gives values of elements and pixels; for groups take Presence()."
-                )
-            if not isinstance(search.family, Gaussian):
-                raise MethodError(
-                    f"of draws {search.family} noise, whose regression is not its score; take Gaussian()."
-                )
-            if not LEAST < search.sigma < 1 / LEAST:
-                raise MethodError(f"sigma is {search.sigma:.4g}, too far from 1 for its square; rescale x.")
-            if self.complete and not search.path:
-                raise MethodError(
-                    f"the values of {self.of!r} are slopes, which add up to nothing; take complete=False."
-                )
-        elif search.alpha != 0.5 and not search.by_size:
+        linear = search.linear()
+        if linear is None or search.rows != 2:
             raise MethodError(
-                f"of shows the share alpha={search.alpha} of features, and coefficients are its values for 0.5 alone; "
-                "take geex.Presence(alpha=0.5) for Banzhaf values, or geex.Shapley() for Shapley values."
+                f"{self.of!r} cannot be regressed on; wanted geex.Presence(…) or geex.GEEX(…).", code="of-not-linear"
+            )
+        if not linear.of_features and not regular(features, tuple(explicand.shape)):
+            raise MethodError(
+                "regression on noise gives values of elements and pixels; for groups take Presence().",
+                code="regression-of-groups",
+            )
+        if self.complete and linear.slopes:
+            raise MethodError(
+                f"the values of {self.of!r} are slopes, which add up to nothing; take complete=False.",
+                code="slopes-not-additive",
             )
         return search
 
@@ -106,8 +106,8 @@ class Regression:
         choices = chosen_priors(designs, lifts, differences, _axes(plan), self.choice)
         outputs = scored(ends, score)
         xp, found_fits = namespace(outputs), []
-        smooth = bool(getattr(plan.search, "widths", ()) or getattr(plan.search, "smooth", None))
-        for places, choice, found in fits(designs, lifts, differences, [one.best for one in choices], smooth):
+        together = linear_of(plan).neighbours
+        for places, choice, found in fits(designs, lifts, differences, [one.best for one in choices], together):
             own = xp.stack([differences[:, place] for place in places], axis=1)
             rivals = None
             if self.complete:
@@ -124,12 +124,9 @@ class Regression:
         """The estimate of sums over regions, rows (r, p) of 0 and 1, instead of features."""
         return self.estimate(plan, answered, ends, targets, score).over(rows)
 
-    def estimand(self, search: Any) -> str:
-        said = f"By regression: {self.of.estimand(search)}"
-        if not self.complete:
-            return said
-        own = ". ".join(sentence for sentence in said.rstrip(".").split(". ") if "add up" not in sentence)
-        return f"{own}. Made to add up to f(x) − f(x̊) exactly, by conditioning on it."
+    def estimand(self, search: Any) -> Estimand:
+        found = replace(self.of.estimand(search), regression=True)
+        return replace(found, additive=Additive.EXACTLY, complete=True) if self.complete else found
 
 
 def gathered(answered: Answered, lifts: list[Lift], targets: list[int], score: Score) -> tuple[list[Design], Array]:
@@ -137,35 +134,35 @@ def gathered(answered: Answered, lifts: list[Lift], targets: list[int], score: S
     contrasts, differences = [], []
     for chunk, answers in answered:
         plan, xp = chunk.plan, namespace(answers)
-        search: Any = plan.search
+        search, linear = plan.search, linear_of(plan)
         outputs = xp.reshape(scored(answers, score), (chunk.count, search.rows, -1))
         d = xp.stack([contrast(outputs[:, :, target]) for target in targets], axis=1)
-        differences.append(2 * d if isinstance(search, PresenceMasks) else d)
+        differences.append(2 * d if linear.of_features else d)
         rows = exact(search.contrasts(chunk.draws, plan.explicand, plan.baseline))
-        contrasts.append(_lowered(rows, lifts, search))
+        contrasts.append(_lowered(rows, lifts, linear))
     parts = [xp.concat(part, axis=0) for part in zip(*contrasts, strict=True)]
     if lifts[0].knots.spacing > 1:
         return [Design(part) for part in parts], xp.concat(differences, axis=0)
-    return [Design(parts[0], _units(lift, search)) for lift in lifts], xp.concat(differences, axis=0)
+    return [Design(parts[0], _units(lift, linear)) for lift in lifts], xp.concat(differences, axis=0)
 
 
-def _lowered(contrasts: Array, lifts: list[Lift], search: Any) -> list[Array]:
+def _lowered(contrasts: Array, lifts: list[Lift], linear: LinearDraws) -> list[Array]:
     """Contrasts (u, p) on the knots of every lift; as they are where every feature is a knot."""
     if lifts[0].knots.spacing == 1:
         return [contrasts]
     xp = namespace(contrasts)
-    return [lift.knots.down(contrasts * xp.astype(_units(lift, search), contrasts.dtype, copy=False)) for lift in lifts]
+    return [lift.knots.down(contrasts * xp.astype(_units(lift, linear), contrasts.dtype, copy=False)) for lift in lifts]
 
 
-def _units(lift: Lift, search: Any) -> Array:
+def _units(lift: Lift, linear: LinearDraws) -> Array:
     """What a unit of contrast changes in u. Masks change ξ = D U u; noise changes U u, the gradient, itself."""
-    return lift.reach if isinstance(search, PresenceMasks) else namespace(lift.reach).ones_like(lift.reach)
+    return lift.reach if linear.of_features else namespace(lift.reach).ones_like(lift.reach)
 
 
 def lifts_of(plan: Plan) -> list[Lift]:
     """Candidates of D, with the knots that the features' grid has."""
     shape = tuple(plan.explicand.shape)
-    grid = plan.features.shape(shape) if isinstance(plan.search, PresenceMasks) else shape
+    grid = plan.features.shape(shape) if linear_of(plan).of_features else shape
     knots = knots_for(grid, _axes(plan))
     return [Lift(reach, knots) for reach in _reaches(plan)]
 
@@ -173,18 +170,18 @@ def lifts_of(plan: Plan) -> list[Lift]:
 def _axes(plan: Plan) -> tuple[int, ...]:
     """The axes along which coefficients have neighbours."""
     shape = tuple(plan.explicand.shape)
-    features = plan.features if isinstance(plan.search, PresenceMasks) else Elements(channels=plan.features.channels)
-    return neighbouring(features, shape)
+    own = linear_of(plan).of_features
+    return neighbouring(plan.features if own else Elements(channels=plan.features.channels), shape)
 
 
 def _reaches(plan: Plan) -> list[Array]:
     """Candidates of D (p,), in float64 and 0 where x = x̊: x − x̊ with its sign, and the root of its size. For slopes
     D is 1."""
-    xp, search = namespace(plan.explicand), plan.search
+    xp, linear = namespace(plan.explicand), linear_of(plan)
     x, absent = (xp.astype(array, xp.float64) for array in (plan.explicand, plan.baseline))
     difference = x - absent
-    if isinstance(search, Noise):
-        return [xp.reshape(difference if search.path else xp.ones_like(difference), (-1,))]
+    if not linear.of_features:
+        return [xp.reshape(xp.ones_like(difference) if linear.slopes else difference, (-1,))]
     signs, largest = xp.sign(difference), float(xp.max(xp.abs(difference)))
     if not 1 / LARGE < largest < LARGE:
         difference = difference / largest  # D and 1/D would leave the range of float32; the fit knows D to a factor

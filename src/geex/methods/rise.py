@@ -16,9 +16,10 @@ from geex._arrays.validation import is_number, whole
 from geex._estimate.score_function import Answered, Moments, estimate
 from geex._plan.plan import Plan
 from geex._plan.search import Draws
+from geex._problem.estimand import Estimand, Quantity
 from geex._problem.features import image_axes
 from geex._problem.outputs import Score
-from geex._protocols import Features, Search
+from geex._protocols import Features, Method, Search
 from geex._stored_names import stored
 from geex.errors import MethodError
 from geex.methods.gradient import check_path
@@ -26,7 +27,7 @@ from geex.methods.gradient import check_path
 
 @stored("RISE/1")
 @dataclass(frozen=True)
-class RISE:
+class RISE(Method):
     """Smooth random masks; a pixel's value is the mean score, weighted by how far the pixel shows.
 
     cells: cells of the coarse grid along every image axis.
@@ -50,11 +51,8 @@ class RISE:
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Moments:
         return estimate(answered, targets, score)
 
-    def estimand(self, search: "SmoothMasks") -> str:
-        return (
-            "E[f(z) m]/E[m], the expected score of a randomly masked x where the pixel shows. These are levels of the "
-            "score, not shares of it: they do not add up to f(x) − f(x̊), and a pixel that does nothing is not at 0."
-        )
+    def estimand(self, search: "SmoothMasks") -> Estimand:
+        return Estimand(Quantity.EXPECTED_SCORE)
 
 
 @stored("smooth masks/1")

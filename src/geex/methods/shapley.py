@@ -19,10 +19,12 @@ from geex._estimate.subset_process_errors import Played, played
 from geex._plan.plan import Plan
 from geex._plan.presence_masks import PresenceMasks
 from geex._plan.subsets import Subsets, players_of
+from geex._problem.estimand import Additive, Estimand, Quantity
 from geex._problem.features import neighbouring
 from geex._problem.outputs import Score
-from geex._protocols import Features, Search
+from geex._protocols import Features, Method, Search
 from geex._stored_names import stored
+from geex.methods.gradient import ByScore
 from geex.methods.regression import Regression
 
 EXACT = 16  # pixels up to which subsets are asked: all of them may be
@@ -33,23 +35,30 @@ Shared = Fits | Exact | Played
 
 @stored("masks by size/1")
 @dataclass(frozen=True)
-class BySize:
+class BySize(ByScore):
     """Asks masks of the sizes that make Shapley values."""
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> PresenceMasks:
         return PresenceMasks(features, None, by_size=True)
 
+    def estimand(self, search: PresenceMasks) -> Estimand:
+        return Estimand(Quantity.SHAPLEY)
+
 
 @stored("Shapley/1")
 @dataclass(frozen=True)
-class Shapley:
+class Shapley(Method):
     """Shapley values, which add up to f(x) − f(x̊) exactly at any budget.
 
     No subset is asked twice, unless features are pixels or more than 1024 of them differ from the baseline. With
     2^q queries or more, q being the number of those that do, they are exact.
     """
 
-    by: Regression = field(default_factory=lambda: Regression(BySize(), complete=True), init=False, repr=False)  # type: ignore[arg-type]
+    by: Regression = field(default_factory=lambda: Regression(BySize(), complete=True), init=False, repr=False)
+
+    @property
+    def regresses(self) -> bool:
+        return True
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
         some = self.by.search(explicand, baseline, features, rows)
@@ -59,11 +68,11 @@ class Shapley:
         return subsets if 1 <= len(players) <= (EXACT if flat else MOST) else some
 
     def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Shared:
-        if not isinstance(plan.search, Subsets):
+        if plan.search.all_draws is None:
             return self.by.estimate(plan, answered, ends, targets, score)
         parts = list(answered)
         asked = sum(chunk.count for chunk, _ in parts)
-        found = exactly if asked == plan.search.count else played
+        found = exactly if asked == plan.search.all_draws else played
         return found(plan, parts, ends, targets, score)
 
     def regions(
@@ -71,8 +80,5 @@ class Shapley:
     ) -> Shared:
         return self.estimate(plan, answered, ends, targets, score).over(rows)
 
-    def estimand(self, search: Search) -> str:
-        return (
-            "Shapley values of the game in which a feature that is absent has its baseline value. They add up to "
-            "f(x) − f(x̊) exactly."
-        )
+    def estimand(self, search: Search) -> Estimand:
+        return Estimand(Quantity.SHAPLEY, Additive.EXACTLY)

@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 from geex._arrays.arrays import Shape, host
 from geex._arrays.validation import is_number
 from geex._explain.explain import estimate
-from geex._problem.features import Elements, Groups, Pixels, image_axes
+from geex._problem.features import Elements, Pixels, image_axes, regular
 from geex._problem.outputs import scored
 from geex._protocols import Features
 from geex._results.explanation import Explanation
@@ -121,7 +121,7 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
     features = Elements() if shown.features is None else shown.features
     shape = values.shape[1:] if shown.explicand is None else tuple(shown.explicand.shape)
     axis = channel_axis(features, shape)
-    if isinstance(features, Elements) and axis is not None:
+    if features.elementwise and axis is not None:
         values, centre, stderr = values.sum(axis + 1), centre.sum(axis + 1), np.sqrt((stderr**2).sum(axis + 1))
     index = _index(features, shape, axis, values.shape[1:])
     values, stderr, centre = (field.reshape(len(values), -1) for field in (values, stderr, centre))
@@ -139,9 +139,9 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
 def _cells(shown: Explanation, features: Features) -> list[str]:
     """What a row has in its columns. Of a text or of a row of words x is all ones, which says nothing."""
     row = shown.explicand
-    if row is None or row.ndim != 1 or shown.names is None or not isinstance(features, Elements):
+    if row is None or row.ndim != 1 or shown.names is None or not features.elementwise:
         return []
-    return [] if "against" in shown.config else [f" =\u00a0{value:.4g}" for value in row.tolist()]
+    return [] if shown.settings.absence is not None else [f" =\u00a0{value:.4g}" for value in row.tolist()]
 
 
 def channel_axis(features: Features, shape: Shape) -> int | None:
@@ -175,7 +175,7 @@ def _estimated(explanation: Explanation, outputs: int, errors: bool) -> Explanat
     shape = tuple(record.task.explicand.shape)
     axis = channel_axis(record.task.features, shape)
     target = _largest(explanation, outputs)
-    summed = errors and isinstance(record.task.features, Elements) and axis is not None and shape[axis] > 1
+    summed = errors and record.task.features.elementwise and axis is not None and shape[axis] > 1
     if summed:
         assert axis is not None
         try:
@@ -197,7 +197,7 @@ def _largest(explanation: Explanation, count: int) -> int | list[int]:
 
 def _index(features: Features, shape: Shape, axis: int | None, found: Shape) -> np.ndarray | None:
     """The number of the feature of every pixel, for grids, and for groups that do not cut through pixels."""
-    if isinstance(features, Groups):
+    if not regular(features, shape):
         elements = features.index(shape)
         if axis is None:
             return elements if len(shape) == 2 else None
@@ -238,8 +238,9 @@ def output_name(target: int, labels: Sequence[str] | None) -> str:
 def _names(explanation: Explanation, features: Features, size: int, index: np.ndarray | None) -> list[str]:
     if explanation.names is not None and len(explanation.names) == size:
         return list(explanation.names)
-    if isinstance(features, Groups):
-        return [f"group {label}" for label in features.labels]
+    own = features.names()
+    if own is not None:
+        return own
     if index is not None:
         return []
     shape = explanation.values.shape[1:] if isinstance(explanation.target, list) else explanation.values.shape

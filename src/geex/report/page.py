@@ -55,7 +55,7 @@ def page(
     script, style = _source("page.js"), _source("page.css")
     return _filled(
         "page.html",
-        version=explanation.config.get("version", ""),
+        version=explanation.settings.version,
         title=title or f"Why “{seen.outputs[0].label}”?",
         style=Markup(style),
         style_hash=_hash(style),

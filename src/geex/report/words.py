@@ -1,17 +1,20 @@
 """What the numbers say, in sentences for people who have not read the paper."""
 
-import re
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
 
 import geex
+from geex._problem.declared import Call, Unnamed, Value
+from geex._problem.declared import code as declared_code
+from geex._problem.estimand import Additive
 from geex._results.explanation import Explanation
 from geex._results.summary import chance, quantity, rounding
 from geex.evaluate import Curve
 from geex.plot.view import Output, Scene
 
+ELEMENTS = Call("Elements")
 STOPPED = "stopped before it was through"
 SURE = 0.95  # the level from which on what is left over is no chance: some two standard errors
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
@@ -69,7 +72,7 @@ def _left(explanation: Explanation, output: Output) -> str:
         return f"{left}."
     if abs(output.gap) <= stdtrit(explanation.freedom, 0.5 + SURE / 2) * error:
         return f"{left}: no more than chance, given how many questions were asked."
-    if "blur" not in explanation.estimand:
+    if explanation.estimand.additive is not Additive.OF_BLURRED_MODEL:
         return f"{left}, which is more than chance explains."
     return (
         f"{left}, which is more than chance explains: the method sees the model slightly blurred by its own noise, "
@@ -134,20 +137,20 @@ def insertion(curve: Curve, things: str) -> str:
 
 def facts(explanation: Explanation) -> list[tuple[str, str]]:
     """How it was made."""
-    config = explanation.config
+    made = explanation.settings
     told: list[tuple[str, Any]] = [
         ("Queries asked", f"{explanation.queries:,}"),
         ("Time", None if explanation.seconds is None else duration(explanation.seconds)),
-        ("Method", config.get("method")),
-        ("Seed", config.get("seed")),
-        ("Baseline", config.get("against", config.get("baseline"))),
-        ("Score", config.get("score") or "the model’s answer as it comes"),
-        ("Features", _features(config)),
+        ("Method", made.method),
+        ("Seed", made.seed),
+        ("Baseline", made.against or None),
+        ("Score", made.score or "the model’s answer as it comes"),
+        ("Features", made.features),
         ("Explained output", explanation.target),
         ("Partial", "yes: not all planned queries were answered" if explanation.partial else None),
         ("Enough, because", explanation.ended or None),
-        ("Plan", ", ".join(str(mark)[:16] for mark in config.get("fingerprint", [])) or None),
-        ("Version", f"geex {config.get('version', '')}"),
+        ("Plan", ", ".join(mark[:16] for mark in made.fingerprints) or None),
+        ("Version", f"geex {made.version}"),
     ]
     return [(name, str(value)) for name, value in told if value is not None]
 
@@ -161,36 +164,29 @@ def duration(seconds: float) -> str:
 
 def call(explanation: Explanation) -> str:
     """The Python that makes the same explanation of the same model and input."""
-    config = explanation.config
-    if "budget" not in config:
-        return f"# {config.get('method')}, with gradients: see benchmarks.whitebox"
-    features, baseline = code(_features(config)), config.get("baseline", "<an array>")
+    made = explanation.settings
+    if made.queries is None:
+        return f"# {made.method}, with gradients: see benchmarks.whitebox"
+    baseline = f"{code(made.baseline)},"
+    if isinstance(made.baseline, Unnamed):
+        baseline += f"  # {made.baseline}"
+    features = None if made.features in (None, ELEMENTS) else code(made.features)
     settings = {
-        "baseline": f"baseline,  # {baseline[1:-1]}" if baseline.startswith("<") else f"{baseline},",
+        "baseline": baseline,
         "target": f"{explanation.target},",
-        "score": None if config["score"] is None else f"{config['score']!r},",
-        "method": f"{code(config['method'])},",
-        "queries": f"{config['budget']},",
-        "features": None if features == "geex.Elements()" else f"{features},",
-        "bounds": config["bounds"] and f"{tuple(config['bounds'])},",
-        "seed": f"{config['seed']},",
-        "limits": None if config.get("twice", True) else "geex.Limits(twice=False),",
+        "score": None if made.score is None else f"{code(made.score)},",
+        "method": f"{code(made.method)},",
+        "queries": f"{made.queries},",
+        "features": None if features is None else f"{features},",
+        "bounds": None if made.bounds is None else f"{made.bounds},",
+        "seed": f"{made.seed},",
+        "limits": None if made.twice else "geex.Limits(twice=False),",
     }
     lines = [f"    {name}={value}" for name, value in settings.items() if value is not None]
     return "\n".join(["import geex", "", "explanation = geex.explain(", "    model,", "    x,", *lines, ")"])
 
 
-def _features(config: dict[str, Any]) -> str:
-    """The features with their defaults left out."""
-    return re.sub(r"(, )?line=False|channels=None(, )?", "", str(config.get("features", "Elements()")))
-
-
-def code(said: str) -> str:
-    """Settings as Python: names of classes with their module, and groups by the name of their map."""
-    named = re.sub(r"Groups\(<[^>]*>\)", "Groups(map)", str(said))
-    return re.sub(r"\b([A-Z]\w*)\(", lambda found: f"{_public(found[1])}(", named)
-
-
-def _public(name: str) -> str:
-    """The public name of a class of geex."""
-    return f"geex.{name}" if name in geex.__all__ else f"geex.methods.{name}"
+def code(value: Value) -> str:
+    """Return a setting as Python: classes with the module that has them, and maps of groups by their name."""
+    methods = dict.fromkeys(geex.methods.__all__, "geex.methods")
+    return declared_code(value, methods | dict.fromkeys(geex.__all__, "geex"))

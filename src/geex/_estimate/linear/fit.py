@@ -15,15 +15,11 @@ from geex._estimate.linear.leave_one_out import LeftOut, Residual
 from geex._estimate.linear.posterior import Posterior
 from geex._estimate.linear.prior_uncertainty import Rivals
 from geex._plan.plan import Plan
-from geex._plan.presence_masks import PresenceMasks
+from geex._problem.estimand import Note
+from geex._protocols import Estimate, LinearDraws
 
-PLAIN = "Standard errors are those of the posterior or of leaving out draws, whichever is larger."
-MOVED = "They are no less than what the second half of the queries changed."
-OPEN = "They take in what the choice of the prior leaves open."
-LED = "They do not know that other answers would have led elsewhere, nor what every run smooths away."
 UNTOLD = 1e-3  # an error so far below the posterior's is that of an exact fit to draws that do not tell features apart
 KEPT = 4  # fits of which all is kept, for errors of other sums
-UNBIASED = "Intervals are around unbiased values, and hold whatever was smoothed away."
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +53,18 @@ class Fit:
         return self.left.freedom
 
     @property
-    def note(self) -> str:
+    def notes(self) -> tuple[Note, ...]:
         """What is to be said of the errors."""
         if self.left.residual is not None:
-            return UNBIASED
+            return (Note.UNBIASED,)
         led, rivals = self.plan.before is not None, self.rivals
-        told = {PLAIN: True, MOVED: led and rivals is not None, OPEN: rivals is not None and rivals.few, LED: led}
-        return " ".join(sentence for sentence, true in told.items() if true)
+        told = {
+            Note.POSTERIOR_OR_LEFT_OUT: True,
+            Note.SECOND_HALF: led and rivals is not None,
+            Note.PRIOR_OPEN: rivals is not None and rivals.few,
+            Note.OTHER_ROUNDS: led,
+        }
+        return tuple(note for note, true in told.items() if true)
 
     @property
     def stderr(self) -> Array:
@@ -127,7 +128,7 @@ class Fit:
         if self.rows is None:
             return None
         xp, rows = namespace(self.posterior.mean), self._regions
-        if isinstance(self.plan.search, PresenceMasks):
+        if linear_of(self.plan).of_features:
             return rows
         index = self.plan.features.index(tuple(self.plan.explicand.shape)).ravel()
         return xp.take(rows, like(index, rows, xp.int64), axis=1)
@@ -154,12 +155,12 @@ def fitted(
 
 
 def _residual(posterior: Posterior, plan: Plan, design: Design) -> Residual | None:
-    xp, lift, search = namespace(design.contrasts), posterior.lift, plan.search
+    xp, lift, linear = namespace(design.contrasts), posterior.lift, linear_of(plan)
     complete = posterior.direction is not None
-    moment = _moment(search, prod(lift.reach.shape), complete)
+    moment = _moment(linear, prod(lift.reach.shape), complete)
     if moment is None:
         return None
-    steps = xp.ones_like(lift.reach) if isinstance(search, PresenceMasks) else lift.reach
+    steps = xp.ones_like(lift.reach) if linear.of_features else lift.reach
     contrasts = design.blocks if lift.knots.spacing == 1 else partial(_made_again, plan, design.contrasts.shape[0])
     return Residual(moment, complete, contrasts, steps)
 
@@ -167,31 +168,33 @@ def _residual(posterior: Posterior, plan: Plan, design: Design) -> Residual | No
 def _made_again(plan: Plan, draws: int) -> Iterator[Array]:
     """Contrasts over coefficients, chunk by chunk: a design on knots does not keep them."""
     for chunk in plan.chunks(draws):
-        search: Any = chunk.plan.search
-        yield search.contrasts(chunk.draws, plan.explicand, plan.baseline)
+        yield chunk.plan.search.contrasts(chunk.draws, plan.explicand, plan.baseline)
 
 
 def on_features(plan: Plan, rows: Array) -> Array:
     """Rows over coefficients (r, q) as rows over features (r, p): those of elements that make one up are summed."""
-    if isinstance(plan.search, PresenceMasks):
+    if linear_of(plan).of_features:
         return rows
     return plan.features.total(namespace(rows).reshape(rows, (rows.shape[0], *plan.explicand.shape)))
 
 
-def _moment(search: Any, coefficients: int, complete: bool) -> float | None:
+def linear_of(plan: Plan) -> LinearDraws:
+    """How the draws of a plan that is regressed on enter the linear model."""
+    linear = plan.search.linear()
+    assert linear is not None, "the method has checked it"
+    return linear
+
+
+def _moment(linear: LinearDraws, coefficients: int, complete: bool) -> float | None:
     """What the residual is divided by, where contrasts are independent over features or those of Shapley values; else
     None."""
-    if isinstance(search, PresenceMasks) and search.by_size:
+    if linear.by_size:
         return 2 / sum(1 / size for size in range(1, max(2, coefficients))) if complete else None
-    if isinstance(search, PresenceMasks):
-        dependent = search.widths or search.within is not None or complete
-        return None if dependent else 1.0
-    dependent = search.smooth is not None or search.shared is not None or search.block > 1 or complete
-    return None if dependent else float(search.sigma) ** 2
+    return None if complete else linear.moment
 
 
 @dataclass(frozen=True, eq=False)
-class Fits:
+class Fits(Estimate):
     """Fits of several outputs: (their places, fit). An output's values do not depend on what else is looked at."""
 
     fits: list[tuple[list[int], Fit]]
@@ -209,7 +212,7 @@ class Fits:
             found |= {place: own[number, number] for number, place in enumerate(places)}
         return xp.stack([found[place] for place in range(len(found))])
 
-    def under(self, noise: Array) -> "Fits":
+    def with_model_noise(self, noise: Array) -> "Fits":
         """The same for a model with noise (k,)."""
 
         def own(places: list[int]) -> Array:
@@ -238,8 +241,8 @@ class Fits:
         return float(self._errors["freedom"])
 
     @property
-    def note(self) -> str:
-        return self.fits[0][1].note
+    def notes(self) -> tuple[Note, ...]:
+        return self.fits[0][1].notes
 
     @cached_property
     def _errors(self) -> dict[str, Any]:
