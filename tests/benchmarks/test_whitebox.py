@@ -270,9 +270,9 @@ def test_explanations_are_whole(method, tmp_path):
     assert all(weight.grad is None for weight in module.parameters())
     loaded = geex.Explanation.load(several.save(tmp_path / "explanation.npz"))
     np.testing.assert_array_equal(loaded.values, several.values.numpy())
-    assert loaded.config == several.config
+    assert loaded.settings == several.settings
     assert method.__name__ in repr(single)
-    assert "add up" in single.estimand
+    assert single.estimand.adds_up
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -64,7 +64,7 @@ def test_rules_and_scores_that_work_in_place_harm_nothing():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_sigma_of_an_explicand_whose_elements_are_alike(value, dtype):
     explanation = explained(lambda z: z.sum(1, dtype=float), np.full(50, value, dtype), geex.GEEX(), 2000)
-    assert explanation.config["sigma"] == pytest.approx([value / 2], rel=1e-6)
+    assert explanation.settings.sigma == pytest.approx([value / 2], rel=1e-6)
     assert (explanation.stderr > 0).all()
     assert explanation.values.sum() == pytest.approx(50 * value, abs=5 * explanation.gap_stderr)
 
@@ -72,7 +72,7 @@ def test_sigma_of_an_explicand_whose_elements_are_alike(value, dtype):
 @pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e200])
 def test_sigma_of_an_explicand_of_any_size(scale):
     usual, scaled = (explained(lambda z, s=s: (z / s).sum(1), s * X, geex.GEEX(), 100) for s in (1, scale))
-    assert scaled.config["sigma"][0] == pytest.approx(scale * usual.config["sigma"][0])
+    assert scaled.settings.sigma[0] == pytest.approx(scale * usual.settings.sigma[0])
     np.testing.assert_allclose(scaled.values, usual.values)
 
 

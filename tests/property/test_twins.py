@@ -81,7 +81,7 @@ def test_smoothed_estimand_is_the_gradient_mixed_by_the_noise_covariance():
     truth = covariance[0] @ slope @ covariance[1]
     explanation = explained(lambda z: (z * slope).sum((1, 2)), x, geex.GEEX(0.5, smooth=(3, 0.8)), 40002)
     assert np.abs((explanation.values - truth) / explanation.stderr).max() < 4.5
-    assert "do not add up" in explanation.estimand
+    assert not explanation.estimand.adds_up
 
 
 @pytest.mark.parametrize("share", [1e-9, 0.1, 0.35, 0.5, 1.0])

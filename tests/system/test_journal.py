@@ -127,7 +127,7 @@ def test_stored_answers_answer_other_questions(tmp_path, library):
     for source in (path, kept):
         other = geex.estimate(source, method=regression)
         assert other.numpy().values.tobytes() == fit.numpy().values.tobytes()
-        assert other.config == fit.config
+        assert other.settings == fit.settings
     with pytest.raises(errors.JournalError, match="does not hold enough answers"):
         geex.estimate(path, method=geex.GEEX(0.5))
     with pytest.raises(errors.MethodError, match="asks other queries"):
@@ -165,7 +165,7 @@ def test_secrets_are_in_no_journal(tmp_path):
     explanation = explained(Withheld(), X, METHOD, 300, journal=path)
     saved = explanation.save(tmp_path / "saved.npz")
     assert SECRET.encode() not in path.read_bytes()
-    assert SECRET not in repr(explanation.config)
+    assert SECRET not in repr(explanation.settings)
     assert SECRET.encode() not in saved.read_bytes()
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import geex
+from geex._results.settings import Settings
 from geex.errors import InputError
 from geex.methods import RISE
 from geex.plot.view import scene
@@ -22,6 +23,7 @@ from tests.browser import browser  # noqa: F401
 from tests.helpers import explained
 
 rng = np.random.default_rng(5)
+SHARES, MADE = geex.Estimand("own", "within error"), Settings("shares")
 PHOTO = rng.uniform(0.1, 1, (3, 12, 16)).astype(np.float32)
 NASTY = [
     "</script><script>alert(1)</script>",
@@ -86,7 +88,7 @@ def test_the_numbers_survive_the_packing():
     values, stderr = rng.normal(size=5000), rng.uniform(0.01, 2, 5000)
     stderr[:2] = 0, np.nan
     output = scene(
-        geex.Explanation(values, stderr, 0.0, 0.0, 0.0, 0.0, 0, 1, np.inf, "", {}),
+        geex.Explanation(values, stderr, 0.0, 0.0, 0.0, 0.0, 0, 1, np.inf, SHARES, MADE),
     ).outputs[0]
     content = packed(output, 2.0)
     whole = np.frombuffer(zlib.decompress(b64decode(content["packed"])), np.uint8)
@@ -115,7 +117,19 @@ def test_a_photos_five_outputs_stay_below_two_megabytes(tmp_path):
     values, stderr = rng.normal(size=(5, *size[1:])), np.exp(rng.normal(scale=0.3, size=(5, *size[1:])))
     ends = np.linspace(0.1, 0.5, 5)
     explanation = geex.Explanation(
-        values, stderr, ends, ends, ends, ends, [0, 1, 2, 3, 4], 5000, np.inf, "", {}, np.zeros(size), geex.Pixels()
+        values,
+        stderr,
+        ends,
+        ends,
+        ends,
+        ends,
+        [0, 1, 2, 3, 4],
+        5000,
+        np.inf,
+        SHARES,
+        MADE,
+        np.zeros(size),
+        geex.Pixels(),
     )
     assert explanation.report(tmp_path / "photo.html", image=photo).stat().st_size < 2e6
 

@@ -157,7 +157,7 @@ def test_a_row_of_a_table_is_explained_by_its_columns(here, capsys):
     told = json.loads(result.out)
     found = {entry["feature"]: entry["value"] for entry in told["largest"]}
     assert found == pytest.approx({"pay": 2 * (4 - 5.5 / 3), "age": -(5 - 8 / 3), "height": 0}, abs=1e-5)
-    assert told["config"]["method"] == "Shapley()"
+    assert told["settings"]["method"] == "Shapley()"
     refused(geex_(capsys, "explain", here.row, "rows.csv"), "'a' in column 'kind'", "--drop")
     refused(geex_(capsys, "explain", here.row, "rows.csv", "--drop", "kin"), "no column 'kin'", "'kind'")
     refused(geex_(capsys, "explain", here.row, "rows.csv", "--drop", "kind", "--row", 3), "rows 0 … 2")
@@ -232,7 +232,7 @@ def test_standard_input_and_output(here, capsysbinary, monkeypatch):
     np.save(array, np.ones((3, 10, 10)))
     assert piped(array.getvalue(), "explain", here.photo, "-", "-q", 101, "-o", "-.npz").out.startswith(b"PK")
     out = piped(b"pay,age\n1,2\n4,5\n", "explain", here.row, "-", "--json").out
-    assert json.loads(out)["config"]["method"] == "Shapley()"
+    assert json.loads(out)["settings"]["method"] == "Shapley()"
 
 
 # images of all kinds

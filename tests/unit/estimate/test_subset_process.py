@@ -12,6 +12,7 @@ import geex
 from geex._arrays.arrays import Stream
 from geex._estimate.subset_process import Belief, Game, among, believed, beside, kernel
 from geex._plan.subsets import Subsets, in_turn, shuffled, strata
+from geex._problem.estimand import Note
 from tests.games import shapley
 from tests.helpers import assert_within, explained
 from tests.naive import naive_shapley_regression
@@ -45,7 +46,7 @@ def signs(rows, subset):
 
 @pytest.mark.parametrize("q", [2, 3, 6, 7, 10])
 def test_all_subsets_are_asked_once(q):
-    count = Subsets(geex.Elements(), tuple(range(q))).count
+    count = Subsets(geex.Elements(), tuple(range(q))).all_draws
     masks = masks_of(q, count)
     assert len(masks) == count == 2 ** (q - 1) - 1
     both = np.concatenate([masks, ~masks])
@@ -61,7 +62,7 @@ def test_no_subset_is_asked_twice(q):
 
 @pytest.mark.parametrize("q", [5, 9, 30, 300])
 def test_draws_do_not_depend_on_how_they_are_cut(q):
-    draws = min(200, Subsets(geex.Elements(), tuple(range(q))).count)
+    draws = min(200, Subsets(geex.Elements(), tuple(range(q))).all_draws)
     whole = masks_of(q, draws)
     for size in (1, 7, 64):
         assert (masks_of(q, draws, size=size) == whole).all()
@@ -100,7 +101,7 @@ def test_more_queries_ask_what_is_missing_up_to_all_subsets(tmp_path):
     rows = np.concatenate(asked)
     assert len(rows) == len(np.unique(rows, axis=0)) == 256
     np.testing.assert_allclose(found.values, shapley(lambda s: model(np.isin(np.arange(q), list(s))[None])[0], q))
-    assert "exact" in found.estimand
+    assert found.estimand.exact
 
 
 # the process
@@ -276,7 +277,7 @@ def test_what_is_asked_in_full_of_a_noisy_model_has_its_noise():
                 progress=False,
             )
         assert found.queries == 257
-        assert "noise" in found.estimand
+        assert found.estimand.notes == (Note.MODEL_NOISE_ONLY,)
         low, high = found.interval()
         region = found.region(np.arange(q) < 3)
         held.append([*((low <= slope) & (slope <= high)), region.low <= slope[:3].sum() <= region.high])

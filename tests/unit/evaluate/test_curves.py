@@ -367,7 +367,7 @@ def test_of_log_odds_the_chances_are_followed():
         return np.stack([p, 1 - p], axis=1)
 
     explanation = geex.explain(chances, x, target=0, queries=80, progress=False)
-    assert explanation.config["score"] == "sure_log_odds"
+    assert explanation.settings.score == "sure_log_odds"
     assert explanation.output < 0
     (reported,) = _curve(explanation, chances)
     for method in (deletion, insertion):
@@ -408,7 +408,7 @@ X = np.arange(1.0, 25.0).reshape(2, 3, 4)
         (X, {"features": geex.Pixels(0)}, errors.InputError, r"have \(3, 4\).*features.total"),
         (np.ones((9, 3, 4)), {"features": geex.Pixels(0)}, errors.InputError, "first axis holds 9 targets"),
         (np.ones(3), {"features": geex.Groups(X.astype(int) % 2)}, errors.InputError, r"2 groups of x.* have \(2,\)"),
-        (X, {"features": geex.Pixels}, errors.FeaturesError, "wanted geex.Elements"),
+        (X, {"features": geex.Pixels}, errors.FeaturesError, "subclass geex.Features"),
         (X, {"features": geex.Pixels(3)}, errors.FeaturesError, "channel axis is 3"),
         (X, {"target": [0]}, errors.TargetError, "wanted one whole number"),
         (X, {"target": "all"}, errors.TargetError, "wanted one whole number"),

@@ -31,7 +31,7 @@ def ask(x, **settings):
 )
 def test_the_kind_of_input_decides(shape, method, values):
     found = ask(np.ones(shape), queries=60)
-    assert found.config["method"] == method
+    assert str(found.settings.method) == method
     assert found.values.shape == values
 
 
@@ -56,7 +56,7 @@ def test_a_row_in_a_batch_of_one_is_warned_of():
     for call in (ask, lambda x, **settings: geex.explain_batch(lambda z: z.sum((1, 2)), [x], progress=False)[0]):
         with pytest.warns(geex.errors.BatchOfOne, match=r"asked batches of shape \(n, 1, 30\).*explain x\[0\]"):
             found = call(np.ones((1, 30)), queries=60)
-        assert found.config["method"] == "Shapley()"
+        assert str(found.settings.method) == "Shapley()"
         assert found.values.shape == (1, 30)
     ask(np.ones((1, 30)), queries=60, features=geex.Elements())
 
@@ -98,15 +98,15 @@ def chances(z):
 def test_chances_are_explained_as_log_odds():
     x = np.ones((9, 9))
     found = geex.explain(chances, x, queries=80, progress=False)
-    assert found.config["score"] == "sure_log_odds"
+    assert found.settings.score == "sure_log_odds"
     assert found.output == pytest.approx(4)
     assert found.base_value == pytest.approx(0)
     plain = geex.explain(chances, x, queries=80, progress=False, score="answer")
     assert plain.output == pytest.approx(1 / (1 + np.exp(-4)))
     logits = geex.explain(lambda z: 3 * chances(z), x, queries=80, progress=False)
-    assert logits.config["score"] == "answer"
+    assert logits.settings.score == "answer"
     one = geex.explain(lambda z: chances(z)[:, 0], x, queries=80, progress=False)
-    assert one.config["score"] == "answer"
+    assert one.settings.score == "answer"
 
 
 def test_few_features_are_exact():
@@ -123,7 +123,7 @@ def test_few_features_are_exact():
     assert (found.stderr == 0).all()
     assert found.queries == 2 + 62
     assert len(np.unique(np.concatenate(asked), axis=0)) == 64
-    assert "exact" in found.estimand
+    assert found.estimand.exact
     region = found.region(np.arange(6) < 2)
     assert region.value == pytest.approx(shapley(glove, 6)[:2].sum())
     assert region.stderr == 0
@@ -136,7 +136,7 @@ def test_as_many_queries_as_there_are_subsets_are_enough(features):
     found = geex.explain(model, x, method=geex.Shapley(), queries=2**features, progress=False)
     np.testing.assert_allclose(found.values, shapley(glove, features), atol=1e-12)
     assert found.queries == 2**features
-    assert "exact" in found.estimand
+    assert found.estimand.exact
     assert geex.explain(model, x, method=geex.Shapley(), queries=100, progress=False).queries == 2**features + 1
 
 

@@ -270,7 +270,7 @@ def test_searches_over_other_segments_have_other_plans():
     ones = explained(planted, picture(), LIME(QUARTERS), 66)
     same = explained(planted, picture(), LIME(QUARTERS + 5), 66)
     other = explained(planted, picture(), LIME(QUARTERS.T), 66)
-    assert ones.config["fingerprint"] == same.config["fingerprint"] != other.config["fingerprint"]
+    assert ones.settings.fingerprints == same.settings.fingerprints != other.settings.fingerprints
 
 
 # Chance
@@ -357,8 +357,8 @@ def test_a_longer_run_starts_with_the_shorter_one(method):
 def test_they_average_over_baselines(method):
     result = explained(planted, picture(), method, 403, target=0, baseline=[0.0, 0.5])
     assert result.values.shape == (SIDE, SIDE)
-    assert result.config["baselines"] == 2
-    assert "not add up" in result.estimand
+    assert result.settings.baselines == 2
+    assert result.estimand.additive is geex.Additive.NO
     assert repr(result)
 
 

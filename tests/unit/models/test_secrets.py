@@ -142,7 +142,7 @@ def test_a_saved_explanation_holds_none(monkeypatch, tmp_path):
             found = geex.explain(model, np.ones(6), queries=60, progress=False, method=geex.GEEX(0.5))
             saved = found.save(tmp_path / f"{number}.npz")
             with np.load(saved) as content:
-                assert_silent(str({name: content[name] for name in content.files}) + repr(found) + str(found.config))
+                assert_silent(str({name: content[name] for name in content.files}) + repr(found) + str(found.settings))
 
 
 def test_a_journal_holds_none(monkeypatch, tmp_path):

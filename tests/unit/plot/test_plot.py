@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import geex
+from geex._results.settings import Settings
 from geex.errors import InputError, MissingPackage
 from geex.methods import GE, RISE
 from geex.methods.guided import Guided
@@ -19,6 +20,7 @@ plot = pytest.importorskip("geex.plot")
 
 rng = np.random.default_rng(3)
 GREY = rng.uniform(0.2, 1, (6, 8))
+SHARES, MADE = geex.Estimand("own", "within error"), Settings("shares")
 FIRST = rng.uniform(-1, 1, (3, 6, 8))
 LAST = np.moveaxis(FIRST, 0, -1)
 HALVES = np.repeat([[0, 1]], 6, axis=0).repeat(4, axis=1)
@@ -78,7 +80,7 @@ def test_colours_mean_what_they_say():
     values = np.zeros((6, 8))
     values[0, 0], values[0, 1], values[0, 2] = 1.0, -1.0, 0.25
     stderr = np.full((6, 8), 0.2)
-    explanation = geex.Explanation(values, stderr, 0.0, 0.25, 0.0, 0.1, 0, 10, np.inf, "shares", {}, GREY)
+    explanation = geex.Explanation(values, stderr, 0.0, 0.25, 0.0, 0.1, 0, 10, np.inf, SHARES, MADE, GREY)
     seen = scene(explanation)
     colour = plot.tint.tinted(seen, seen.outputs[0], plot.tint.Look(percentile=100.0)).astype(int)
     paper = plot.tint.paper(seen.picture)
@@ -110,7 +112,9 @@ def test_intervals_are_where_the_explanation_has_them():
 
 
 def test_all_zero_values_are_drawn():
-    explanation = geex.Explanation(np.zeros((6, 8)), np.zeros((6, 8)), 0.0, 0.0, 0.0, 0.0, 0, 1, np.inf, "", {}, GREY)
+    explanation = geex.Explanation(
+        np.zeros((6, 8)), np.zeros((6, 8)), 0.0, 0.0, 0.0, 0.0, 0, 1, np.inf, SHARES, MADE, GREY
+    )
     assert png(explanation.plot())
 
 

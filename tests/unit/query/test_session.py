@@ -291,12 +291,12 @@ def test_a_partial_run_keeps_the_baselines_that_it_reached():
 
     with pytest.warns(errors.PartialRun):
         part = explained(Counted(interrupted), X, METHOD, 1003, batch=50, baseline=[0.0, 1.0])
-    assert part.config["baselines"] == 2
+    assert part.settings.baselines == 2
     with pytest.warns(errors.PartialRun):
         part = explained(
             Counted(lambda call, z: interrupted(call + 7, z)), X, METHOD, 1003, batch=50, baseline=[0.0, 1.0]
         )
-    assert part.config["baselines"] == 1
+    assert part.settings.baselines == 1
     assert part.base_value == model(np.zeros((1, 6, 5)))[0, part.target]
 
 

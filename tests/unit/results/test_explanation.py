@@ -134,13 +134,13 @@ def test_a_loaded_explanation_has_no_answers_left(tmp_path):
         geex.estimate(loaded, target=1)
 
 
-def test_the_config_holds_what_made_it():
-    config = explained(model, X, geex.GEEX(), seed=4).config
-    assert config["seed"] == 4
-    assert config["sigma"] == pytest.approx([X.std() / 2])
-    assert config["method"].startswith("GEEX(")
-    assert config["version"] == geex.__version__
+def test_the_settings_hold_what_made_it():
+    settings = explained(model, X, geex.GEEX(), seed=4).settings
+    assert settings.seed == 4
+    assert settings.sigma == pytest.approx([X.std() / 2])
+    assert settings.method.name == "GEEX"
+    assert settings.version == geex.__version__
 
 
 def test_where_all_elements_are_alike_sigma_is_half_the_distance():
-    assert explained(lambda z: z[:, 0], np.array([3.0]), geex.GEEX()).config["sigma"] == [1.5]
+    assert explained(lambda z: z[:, 0], np.array([3.0]), geex.GEEX()).settings.sigma == (1.5,)
