@@ -75,8 +75,12 @@ def engine(
         raise InputError(f"model is {model!r}; wanted a callable from a batch (n, *shape) to (n,) or (n, k).{way}")
     if journal is not None:
         file_path("journal", journal, InputError)
-    if run is not None and (isinstance(run, type) or not hasattr(run, "open")):
-        raise InputError(f"run is {run!r}; wanted geex.run.threads(n), processes(n), dask(address), or None.")
+    if run is not None and not isinstance(run, Runner):
+        raise InputError(
+            f"`run` must be a runner of geex.run, or of your own class, or None; got {run!r}. For a class of your own, "
+            "subclass geex.Runner.",
+            code="run-not-a-runner",
+        )
     if price is not None and (not is_number(price) or price < 0):
         raise InputError(f"price is {price!r}; wanted what one query costs, 0 or more, or None.")
     own, absence = "" if journal is None else identity(model), getattr(model, "absence", None)

@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
+from geex._protocols import Runner
 from geex._query.jobs import Job
 from geex._query.limits import Limits
 from geex._query.retrying_call import Model
@@ -22,7 +23,7 @@ PATIENCE = 30.0  # seconds for a scheduler to answer, and for a first worker to 
 
 
 @dataclass(frozen=True, eq=False)
-class Dask:
+class Dask(Runner):
     """A scheduler's address, or a client of it."""
 
     cluster: Any

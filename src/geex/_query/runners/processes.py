@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from geex._arrays.validation import whole
+from geex._protocols import Runner
 from geex._query.jobs import Job
 from geex._query.limits import Limits
 from geex._query.retrying_call import Model
@@ -24,7 +25,7 @@ LOOK = 1.0  # seconds between looks at whether the parent is there
 
 
 @dataclass(frozen=True)
-class Processes:
+class Processes(Runner):
     """A pool of `workers` processes."""
 
     workers: int

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from geex._arrays.validation import whole
+from geex._protocols import Runner
 from geex._query.jobs import Job
 from geex._query.limits import Limits
 from geex._query.retrying_call import Caller, Model
@@ -13,7 +14,7 @@ from geex.errors import InputError
 
 
 @dataclass(frozen=True)
-class Threads:
+class Threads(Runner):
     """A pool of `workers` threads."""
 
     workers: int
