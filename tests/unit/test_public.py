@@ -82,3 +82,34 @@ def test_all_is_what_is_documented():
     assert sorted(geex.__all__) == sorted(set(geex.__all__))
     for name in geex.__all__:
         assert getattr(geex, name).__doc__
+
+
+FOREIGN = {
+    "_arrays/scalars.py": "numbers of any library",
+    "_problem/digest.py": "whatever a model is made of",
+    "_problem/foreign_model.py": "a user's model",
+    "_problem/named_rows.py": "rows of data frames",
+    "_stored_names.py": "classes and functions of a user's modules",
+    "cli/__init__.py": "the terminal, and errors of typer",
+    "cli/models.py": "objects that a user names on the command line",
+    "cli/pictures.py": "pictures of Pillow",
+    "models/pytorch.py": "modules of PyTorch, and what they return",
+    "models/request_formats.py": "what a user's own request holds",
+    "models/scikit_learn.py": "estimators of scikit-learn",
+}
+
+
+def looks(path):
+    """Calls of hasattr, and of getattr with a default: a look at what an object can do."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        if called == "hasattr" or (called == "getattr" and len(node.args) == 3):
+            yield f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_what_objects_of_geex_can_do_is_declared(path):
+    """Base classes in _protocols declare it. Only what is not geex's is looked at, in one module for each kind."""
+    found = list(looks(path))
+    foreign = str(path.relative_to(SOURCE)) in FOREIGN
+    assert bool(found) == foreign, found or f"{path} looks at nothing: take it out of FOREIGN"

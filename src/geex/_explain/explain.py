@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from array_api_compat import is_torch_array
+
 from geex._arrays.arrays import Array
 from geex._arrays.validation import is_whole
 from geex._explain.driver import explain_tasks, plans_of
@@ -16,7 +18,8 @@ from geex._journal.stored_task import Known, known_of, task_of
 from geex._plan.plan import Masks
 from geex._problem.baselines import Baseline
 from geex._problem.features import checked
-from geex._problem.named_rows import has_names, in_order
+from geex._problem.foreign_model import Carried
+from geex._problem.named_rows import has_names, in_order, rows_of
 from geex._problem.outputs import (
     Score,
     Target,
@@ -103,7 +106,21 @@ def explain(
     target = listed(target)
     names = _labels(labels, target, model)
     x, baseline = _in_order(model, x, baseline)
-    task = prepare(x, baseline, target, score, method, queries, features, bounds, seed, batch, progress, stop, names)
+    task = prepare(
+        x,
+        baseline=baseline,
+        target=target,
+        score=score,
+        method=method,
+        queries=queries,
+        features=features,
+        bounds=bounds,
+        seed=seed,
+        batch=batch,
+        progress=progress,
+        stop=stop,
+        labels=names,
+    )
     (one_row if features is None else many_channels)(task)
     return explain_tasks(engine(model, limits, run, journal, price), [task], Masks(keep=0))[0]
 
@@ -134,14 +151,26 @@ def explain_batch(
     Masks are kept in memory up to 256 MB and made again from the seed beyond that. After Ctrl-C the list ends with the
     explicand that was being asked about.
     """
-    if not hasattr(xs, "__len__") or getattr(xs, "ndim", 1) == 0 or len(xs) == 0:
+    rows = rows_of(xs)
+    if rows is None:
         raise ExplicandError(f"xs is a {type(xs).__name__} with no explicand in it; wanted one or more.")
     target = listed(target)
     names = _labels(labels, target, model)
-    settings = (target, score, method, queries, features, bounds, seed, batch, progress, stop, names)
-    rows = [xs.iloc[place] for place in range(len(xs))] if hasattr(xs, "iloc") else xs  # a data frame is its columns
+    settings: dict[str, Any] = {
+        "target": target,
+        "score": score,
+        "method": method,
+        "queries": queries,
+        "features": features,
+        "bounds": bounds,
+        "seed": seed,
+        "batch": batch,
+        "progress": progress,
+        "stop": stop,
+        "labels": names,
+    }
     ordered = [_in_order(model, x, baseline) for x in rows]
-    tasks = [prepare(x, absent, *settings) for x, absent in ordered]
+    tasks = [prepare(x, baseline=absent, **settings) for x, absent in ordered]
     (one_row if features is None else many_channels)(tasks[0])
     return explain_tasks(engine(model, limits, run, journal, price), tasks, Masks())
 
@@ -169,8 +198,8 @@ def estimate(
     target = listed(target)
     if isinstance(explanation, str | os.PathLike):
         return _from_journal(explanation, which, target, checked_labels(labels), score, features, method)
-    record = getattr(explanation, "record", None)
-    if record is None:
+    record = explanation.record if isinstance(explanation, Explanation) else None
+    if record is None or not isinstance(explanation, Explanation):
         raise InputError(
             f"{type(explanation).__name__} has no record of answers; wanted an explanation as geex.explain returned it "
             "(one that was loaded, or converted by .numpy(), has none)."
@@ -204,19 +233,20 @@ def estimate(
 def _labels(labels: Sequence[str] | None, target: Target, model: Model) -> list[str] | None:
     """Names that have to go with the outputs: those that were given, or the model's where the target is one of them."""
     if labels is None and names_an_output(target):
-        labels = getattr(model, "labels", None)
+        labels = Carried(model).labels
     return checked_labels(labels)
 
 
 def _in_order(model: Model, x: Any, baseline: Any) -> tuple[Any, Any]:
     """x and its baselines, where they are rows with names, in the order of the model's names, or of those of x."""
-    if hasattr(model, "named_parameters") and not hasattr(x, "detach"):
+    if Carried(model).takes_tensors and not is_torch_array(x):
         raise InputError(
             f"model is a PyTorch module and x is a {type(x).__name__}; wanted geex.models.torch(model), which takes "
             "arrays, or x as a tensor."
         )
-    names = getattr(model, "names", None)
-    names = names if isinstance(names, list | tuple) else list(x.index) if has_names(x) else None
+    names = Carried(model).names
+    if names is None and has_names(x):
+        names = list(x.index)
     x = in_order("x", x, names)
     if isinstance(baseline, list):
         return x, [in_order("a baseline", one, names) for one in baseline]

@@ -18,6 +18,7 @@ PAPERS_QUERIES = 5000
 
 def prepare(
     x: Any,
+    *,
     baseline: Baseline,
     target: Target,
     score: Score,

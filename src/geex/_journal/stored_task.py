@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 from dataclasses import dataclass, replace
+from inspect import isroutine
 from typing import Any
 
 import numpy as np
@@ -135,7 +136,7 @@ def _score(score: Any) -> Any:
     try:
         return encoded(score)
     except Unstable:
-        named = score if hasattr(score, "__qualname__") else type(score)
+        named = score if isroutine(score) or isinstance(score, type) else type(score)
         return {"function": f"{named.__module__}:{named.__qualname__}"}
 
 

@@ -9,16 +9,15 @@ known.
 from typing import Any
 
 from geex._problem.digest import PLAIN, digest
-
-MODULE = ("named_modules", "named_buffers", "state_dict")
+from geex._problem.foreign_model import Carried
 
 
 def identity(model: Any) -> str:
     """A text that is another one for another model; "" where nothing is known."""
     try:
-        told = getattr(model, "identity", "")
-        if isinstance(told, str) and told:
-            return digest(told)
+        own = Carried(model).identity
+        if own:
+            return digest(own)
         return digest(made_of(model), _training(model)) if is_module(model) else ""
     except Exception:  # the model's own code, of which nothing is known; what is wrong with it, its first call tells
         return ""
@@ -26,13 +25,13 @@ def identity(model: Any) -> str:
 
 def is_module(model: Any) -> bool:
     """Whether it is one of PyTorch's, or made like one."""
-    return not isinstance(model, type) and all(callable(getattr(model, name, None)) for name in MODULE)
+    return Carried(model).module
 
 
 def made_of(module: Any) -> tuple[Any, ...]:
     """What a module's answers depend on, but for its mode: parts with their settings, parameters and buffers."""
     parts = [(name, type(part), _settings(part)) for name, part in module.named_modules()]
-    return parts, getattr(module, "code", None), dict(module.state_dict()), dict(module.named_buffers())
+    return parts, Carried(module).code, dict(module.state_dict()), dict(module.named_buffers())
 
 
 def _settings(part: Any) -> list[tuple[str, Any]]:
@@ -47,4 +46,4 @@ def _settings(part: Any) -> list[tuple[str, Any]]:
 
 
 def _training(module: Any) -> list[bool]:
-    return [bool(getattr(part, "training", False)) for _, part in module.named_modules()]
+    return [Carried(part).training for _, part in module.named_modules()]

@@ -11,6 +11,14 @@ def has_names(row: Any) -> bool:
     return hasattr(row, "reindex") and hasattr(row, "index") and getattr(row, "ndim", 0) == 1
 
 
+def rows_of(table: Any) -> Sequence[Any] | None:
+    """The rows of an array, a list or a data frame; None where it has none."""
+    if not hasattr(table, "__len__") or getattr(table, "ndim", 1) == 0 or len(table) == 0:
+        return None
+    # a data frame is a sequence of its columns
+    return [table.iloc[place] for place in range(len(table))] if hasattr(table, "iloc") else table
+
+
 def in_order(what: str, row: Any, names: Sequence[Any] | None) -> Any:
     """A row with names in the order of `names`; anything else as it is. Other names than these are an error."""
     if names is None or not has_names(row) or list(row.index) == list(names):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import Array, as_array, host, like, namespace, owned
+from geex._arrays.scalars import entry, has_entries, scalar
 from geex._arrays.validation import is_whole
 from geex.errors import AnswerError, InputError, TargetError
 
@@ -146,16 +147,15 @@ def checked_target(target: Any, labels: Sequence[str] | None = None) -> Target:
         return target
     if isinstance(target, str):
         return labelled(target, labels)
-    if getattr(target, "ndim", 1) == 0 and hasattr(target, "item"):
-        target = target.item()
+    target = scalar(target)
     if is_whole(target):
         return int(target)
     entries = list(target) if isinstance(target, Iterable) else []
-    entries = [entry.item() if hasattr(entry, "item") else entry for entry in entries]
-    entries = [labelled(entry, labels) if isinstance(entry, str) else entry for entry in entries]
+    entries = [entry(one) for one in entries]
+    entries = [labelled(one, labels) if isinstance(one, str) else one for one in entries]
     if not entries or not all(map(is_whole, entries)):
         raise TargetError(f"target is {target!r}; wanted a whole number, a label, a list of them, 'all' or None.")
-    return [int(entry) for entry in entries]
+    return [int(one) for one in entries]
 
 
 def listed(target: Any) -> Any:
@@ -167,8 +167,7 @@ def names_an_output(target: Any) -> bool:
     """Whether it names outputs by their labels."""
     if isinstance(target, str):
         return target != "all"
-    several = isinstance(target, Iterable) and getattr(target, "ndim", 1) > 0
-    return several and any(isinstance(entry, str) for entry in target)
+    return isinstance(target, Iterable) and has_entries(target) and any(isinstance(one, str) for one in target)
 
 
 def labelled(label: str, labels: Sequence[str] | None) -> int:
@@ -218,12 +217,12 @@ def chosen(target: Target, output: Array) -> tuple[list[int], bool]:
         return [int(namespace(output).argmax(output))], False
     if isinstance(target, str):
         return list(range(k)), True
-    entries = [target] if isinstance(target, int) else [int(entry) for entry in target]
-    for entry in entries:
-        if not -k <= entry < k:
+    entries = [target] if isinstance(target, int) else [int(one) for one in target]
+    for one in entries:
+        if not -k <= one < k:
             told = f"{k} outputs, 0 … {k - 1}" if k > 1 else "one output, 0"
-            raise TargetError(f"target {entry} is out of range: the model has {told}.")
-    return [entry % k for entry in entries], not isinstance(target, int)
+            raise TargetError(f"target {one} is out of range: the model has {told}.")
+    return [one % k for one in entries], not isinstance(target, int)
 
 
 def _adding_up(answers: Array) -> Array:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from geex._arrays.validation import positive, truth, whole
+from geex._problem.foreign_model import Carried
 from geex.errors import InputError
 
 
@@ -45,7 +46,7 @@ class Limits:
 def limits_of(model: Any, limits: Limits | None) -> Limits:
     """The limits that were given, else those that the model carries, else none."""
     if limits is None:
-        limits = getattr(model, "limits", None)
+        limits = Carried(model).limits
         return limits if isinstance(limits, Limits) else Limits()
     if not isinstance(limits, Limits):
         raise InputError(f"limits is {limits!r}; wanted geex.Limits(concurrency=…, attempts=…, …) or None.")

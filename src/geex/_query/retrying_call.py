@@ -72,7 +72,7 @@ class Caller:
                         stacklevel=2,
                     )
                 try:
-                    self.pace.failed(attempt, getattr(error, "retry_after", None))
+                    self.pace.failed(attempt, _retry_after(error))
                 except Stopped:
                     raise error from None
             attempt += 1
@@ -96,7 +96,12 @@ class Caller:
 def _given_up(error: Exception, attempts: int) -> TransientError:
     """The last attempt's error, which says how many there were."""
     kind = "" if isinstance(error, TransientError) else f"{type(error).__name__}: "
-    return TransientError(f"{kind}{error} ({attempts} attempts were made)", getattr(error, "retry_after", None))
+    return TransientError(f"{kind}{error} ({attempts} attempts were made)", _retry_after(error))
+
+
+def _retry_after(error: Exception) -> float | None:
+    """How many seconds the server asked to be left alone, where it did."""
+    return error.retry_after if isinstance(error, TransientError) else None
 
 
 def out_of_memory(error: BaseException) -> bool:

@@ -11,6 +11,7 @@ from geex._arrays.validation import file_path, is_number
 from geex._journal.journal import Journal
 from geex._journal.stored_task import Known, written
 from geex._plan.plan import Plan
+from geex._problem.foreign_model import Carried, strings
 from geex._problem.model_identity import identity
 from geex._problem.task import Task
 from geex._protocols import Runner
@@ -71,7 +72,7 @@ def engine(
 ) -> Engine:
     """The engine that the arguments of `explain` describe."""
     if not callable(model):
-        way = " geex.models.sklearn(model) makes one of it." if hasattr(model, "predict") else ""
+        way = " geex.models.sklearn(model) makes one of it." if Carried(model).estimator else ""
         raise InputError(f"model is {model!r}; wanted a callable from a batch (n, *shape) to (n,) or (n, k).{way}")
     if journal is not None:
         file_path("journal", journal, InputError)
@@ -83,16 +84,10 @@ def engine(
         )
     if price is not None and (not is_number(price) or price < 0):
         raise InputError(f"price is {price!r}; wanted what one query costs, 0 or more, or None.")
-    own, absence = "" if journal is None else identity(model), getattr(model, "absence", None)
-    names = (_said(model, "labels"), _said(model, "names"))
-    known = Known(own, *names, absence if isinstance(absence, str) else None)
+    carried = Carried(model)
+    own = "" if journal is None else identity(model)
+    known = Known(own, strings(carried.labels), strings(carried.names), carried.absence)
     return Engine(model, limits_of(model, limits), run, journal, price, known)
-
-
-def _said(model: Any, what: str) -> list[str] | None:
-    """The names that a model has for its outputs or features, if any."""
-    names = getattr(model, what, None)
-    return [str(name) for name in names] if isinstance(names, list | tuple) else None
 
 
 @dataclass(frozen=True, eq=False)

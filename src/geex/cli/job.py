@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from math import prod
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import geex
+from geex._problem.foreign_model import Carried
 from geex._protocols import Method, Stop
 from geex._query.retrying_call import Model
 from geex._results.explanation import Explanation
@@ -79,7 +81,7 @@ class Ready:
 def ready(asked: Question, wanted: Wanted, access: Access) -> Ready:
     """Opens the model and the input, and reads the names."""
     model = opened(asked.model, access)
-    labels = labels_in(Path(asked.labels)) if asked.labels is not None else getattr(model, "labels", None)
+    labels = labels_in(Path(asked.labels)) if asked.labels is not None else Carried(model).labels
     labels = None if labels is None else [str(label) for label in labels]
     target = chosen(asked.target, labels)
     seen = subject(asked.input, wanted, model)
@@ -106,5 +108,5 @@ def recognised(explanation: Explanation, began: dict[str, Any]) -> tuple[Explana
 
 def _named(explanation: Explanation, names: Sequence[str] | None) -> Explanation:
     """With the names of its features, where there are as many."""
-    size = int(explanation.values.size if hasattr(explanation.values, "size") else 0)
+    size = prod(explanation.values.shape)
     return explanation.named(names=names if names is not None and len(names) == size else None)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from geex._explain.defaults import looks_like_a_batch
+from geex._problem.foreign_model import Carried
 from geex.cli.methods import numbers
 from geex.cli.options import Wanted
 from geex.cli.pictures import ORDERS, Preprocessing, image, suited
@@ -39,11 +40,11 @@ def subject(name: str, wanted: Wanted, model: Any) -> Subject:
     called = "standard input" if name == "-" else name
     if not content:
         raise FileError(f"{called} is empty.")
-    shape = getattr(model, "shape", None)
+    shape = Carried(model).shape
     if content.startswith(b"\x93NUMPY"):
         return _array(content, called, shape)
     if content.startswith(b"PAR1") or Path(name).suffix.lower() in TABLES or (name == "-" and _is_text(content)):
-        return _row(content, called, wanted, getattr(model, "names", None))
+        return _row(content, called, wanted, Carried(model).names)
     if Path(name).suffix.lower() == ".npy":
         raise FileError(f"{called} is no .npy file.")
     return _image(content, called, wanted, shape)

@@ -18,7 +18,8 @@ from typing import Any, Literal
 import numpy as np
 
 from geex._arrays.arrays import Array, Stream, as_explicand, host, like, namespace, working
-from geex._arrays.validation import whole
+from geex._arrays.scalars import scalar
+from geex._arrays.validation import is_whole, whole
 from geex._problem.baselines import Baseline, baselines
 from geex._problem.outputs import AUTO, Score, check_score, chosen, followed, scored
 from geex._protocols import Features
@@ -230,9 +231,10 @@ def _target(target: Any, values: Any) -> int | None:
         target = values.target
     if target is None:
         return None
-    if isinstance(target, bool) or not hasattr(target, "__index__") or getattr(target, "ndim", 0) != 0:
+    target = scalar(target)
+    if not is_whole(target):
         raise TargetError(f"target is {target!r}; wanted one whole number, or None for the largest output.")
-    return int(target.__index__())
+    return int(target)
 
 
 def _replacement(spec: Baseline | None, values: Any, explicand: Array, features: Features) -> Array:

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import Array, as_array, host
+from geex._arrays.scalars import entry
 from geex._arrays.validation import is_number
 from geex._problem.digest import digest
+from geex._problem.foreign_model import Carried
 from geex._problem.model_identity import identity
 from geex._problem.outputs import log_odds, softmax
-from geex._query.limits import Limits
+from geex._query.limits import Limits, limits_of
 from geex._stored_names import stored
 from geex.errors import AnswerError, InputError
 
@@ -42,12 +44,13 @@ class Read:
     @property
     def limits(self) -> Limits:
         """Those of the model that is asked."""
-        return getattr(self.model, "limits", Limits())
+        return limits_of(self.model, None)
 
     @property
     def shape(self) -> tuple[int, ...] | None:
         """That of the model that is asked."""
-        return getattr(self.model, "shape", None)
+        shape: tuple[int, ...] | None = Carried(self.model).shape
+        return shape
 
 
 @stored("listed scores/1")
@@ -92,7 +95,7 @@ class Indicator:
     labels: tuple[Any, ...]
 
     def __call__(self, answers: Any) -> np.ndarray:
-        rows = [row.item() if hasattr(row, "item") else row for row in answers]
+        rows = [entry(row) for row in answers]
         place = {label: number for number, label in enumerate(self.labels)}
         scores = np.zeros((len(rows), len(place)))
         for number, row in enumerate(rows):
@@ -190,11 +193,11 @@ def link(model: Callable[[Any], Any], of: str, to: str = "probability") -> Read:
     """
     if of not in OF or to not in TO:
         raise InputError(f"of is {of!r} and to is {to!r}; wanted one of {', '.join(OF)}, and one of {', '.join(TO)}.")
-    return Read(model, Link(of, to), getattr(model, "labels", None))
+    return Read(model, Link(of, to), Carried(model).labels)
 
 
 def _labels(labels: Iterable[Any]) -> tuple[Any, ...]:
-    named = () if isinstance(labels, str) else tuple(e.item() if hasattr(e, "item") else e for e in labels)
+    named = () if isinstance(labels, str) else tuple(entry(label) for label in labels)
     if not named or len(set(named)) != len(named):
         raise InputError(f"labels is {labels!r}; wanted a list of different labels, one for each output.")
     return named

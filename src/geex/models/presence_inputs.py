@@ -16,8 +16,9 @@ import numpy as np
 
 from geex._arrays.arrays import Array, host
 from geex._problem.digest import digest
+from geex._problem.foreign_model import Carried
 from geex._problem.model_identity import identity
-from geex._query.limits import Limits
+from geex._query.limits import Limits, limits_of
 from geex._stored_names import stored
 from geex.errors import InputError, MissingPackage
 from geex.models.scikit_learn import sklearn
@@ -83,11 +84,12 @@ class Shown:
 
     @property
     def labels(self) -> tuple[Any, ...] | None:
-        return getattr(self.model, "labels", None)
+        labels: tuple[Any, ...] | None = Carried(self.model).labels
+        return labels
 
     @property
     def limits(self) -> Limits:
-        return getattr(self.model, "limits", Limits())
+        return limits_of(self.model, None)
 
 
 @stored("words/1")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_torch_array
 from scipy.special import stdtrit
 
 from geex._arrays.arrays import Shape, host
@@ -264,7 +265,7 @@ def _picture(explicand: np.ndarray | None, axis: int | None, image: Any, shape: 
 
 
 def _given(image: Any, shape: Shape) -> np.ndarray:
-    pixels = host(image) if hasattr(image, "detach") else np.asarray(image)
+    pixels = host(image) if is_torch_array(image) else np.asarray(image)
     if pixels.ndim == 3 and pixels.shape[-1] not in (1, 3, 4) and pixels.shape[0] in (1, 3, 4):
         pixels = np.moveaxis(pixels, 0, -1)
     if (
