@@ -64,7 +64,7 @@ def scores(z):
 
 
 def lengths(texts):
-    return np.array([[len(text), text.count("o")] for text in texts], float)
+    return np.array([[len(text) * text.count("o"), 9 * ("plot" in text and "loved" in text)] for text in texts], float)
 
 
 def ages(frame):
