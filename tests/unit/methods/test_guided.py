@@ -62,6 +62,7 @@ def test_the_batch_changes_nothing():
     assert one.stderr.tobytes() == other.stderr.tobytes()
 
 
+@pytest.mark.slow
 def test_more_queries_go_on_from_the_answers(tmp_path):
     counted = []
 
@@ -140,6 +141,7 @@ def test_nothing_of_a_long_line_is_as_large_as_its_square(monkeypatch):
     assert max(largest) < length**2 / 50
 
 
+@pytest.mark.slow
 def test_numpy_and_torch_find_the_same_spots():
     torch = pytest.importorskip("torch")
     spot = torch.from_numpy(SPOT)
@@ -165,6 +167,7 @@ def test_bad_settings():
         explained(spotted, X, geex.Guided(), 4)
 
 
+@pytest.mark.slow
 def test_large_images_have_knots():
     """More than 11,250 pixels: values between knots are interpolated, and a planted square is found."""
     side = 120
