@@ -1,5 +1,6 @@
 """Exact Shapley and Banzhaf values of small games, by all subsets."""
 
+from functools import cache
 from itertools import combinations
 from math import comb
 
@@ -13,11 +14,11 @@ def subsets(others):
 
 def exact(worth, players, weight):
     """Σ over subsets S of the others of weight(|S|) (v(S ∪ k) − v(S)), for every player k."""
-    values = np.zeros(players)
+    values, known = np.zeros(players), cache(lambda present: worth(set(present)))
     for player in range(players):
         others = [other for other in range(players) if other != player]
         for subset in subsets(others):
-            values[player] += weight(len(subset)) * (worth({*subset, player}) - worth(set(subset)))
+            values[player] += weight(len(subset)) * (known(frozenset((*subset, player))) - known(frozenset(subset)))
     return values
 
 

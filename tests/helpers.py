@@ -12,7 +12,9 @@ ONCE = geex.Limits(twice=False)
 
 def plan_of(x, method, queries, baseline=None, features=None, seed=0):
     """The plan that `geex.explain` would follow, and how many draws of it."""
-    task = prepare(x, baseline, None, None, method, queries, features, None, seed, None, False)
+    unset = dict.fromkeys(("target", "score", "bounds", "batch"))
+    settings = {"baseline": baseline, "method": method, "queries": queries, "features": features, "seed": seed}
+    task = prepare(x, **settings, **unset, progress=False)
     search = method.search(task.explicand, task.baselines[0], task.features, queries - 2)
     plan = Plan(task.explicand, task.baselines[0], search, task.features, seed)
     return plan, search.afford(queries - 2)

@@ -70,6 +70,7 @@ def home():
     return CaseSet(SMALL, network, digest(network), cases, threads=1)
 
 
+@pytest.mark.slow
 def test_the_whole_path(home, tmp_path):
     results = Results(tmp_path)
     assert run([home], results, Clock()) == 0
@@ -146,6 +147,7 @@ def test_time_runs_out_between_pieces(home, tmp_path):
     assert not clock.fits(pieces(home)[0])
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_in(home, tmp_path):
     def interrupted(queries):
         if home.network.asked > 2000:

@@ -47,6 +47,7 @@ def trials(home, keys, budgets=BUDGETS):
     ]
 
 
+@pytest.mark.slow
 def test_nobody_asks_more_than_the_budget_and_the_page_tells_of_all(home, tmp_path):
     keys = [key for key in entrants(home.setting) if key != "partition"]  # shap compiles for a quarter of a minute
     assert not any(map(missing, keys))

@@ -50,6 +50,7 @@ def test_batches_are_full_but_for_the_last(batch):
     assert sum(asked) == explanation.queries <= 3001
 
 
+@pytest.mark.slow
 def test_a_real_network_agrees_to_rounding():
     torch = pytest.importorskip("torch")
     with torch.random.fork_rng():

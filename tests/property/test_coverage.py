@@ -34,6 +34,7 @@ def model(z):
     ],
     ids=["GEEX", "unmirrored", "orthogonal", "Interpolated", "GE"],
 )
+@pytest.mark.slow
 def test_intervals_cover(method, truth):
     covered, total_covered = np.empty((SEEDS, 3)), np.empty(SEEDS)
     for seed in range(SEEDS):
@@ -46,6 +47,7 @@ def test_intervals_cover(method, truth):
     assert 0.93 < total_covered.mean() < 0.97, total_covered.mean()
 
 
+@pytest.mark.slow
 def test_differencing_neighbours_is_not_too_wide():
     """The stated error is the true deviation over seeds, within 4 standard errors of that deviation (5%)."""
     runs = [explained(model, X, geex.GEEX(SIGMA), 482, seed=seed) for seed in range(800)]

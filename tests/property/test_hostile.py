@@ -130,6 +130,7 @@ def test_scores_of_any_size(scale):
         explained(lambda z: 1e200 * linear(z), X, geex.GEEX(0.5), 200)
 
 
+@pytest.mark.slow
 def test_intervals_widen_where_couples_are_few():
     """At 20 queries Student's t covers 90% or more where ±1.96 standard errors cover some 84%: 1500 seeds."""
     truth = np.array([1.0, -4.0, -0.25])

@@ -24,6 +24,7 @@ def within(count, of, level=0.95):
     return abs(count / of - level) < 4 * np.sqrt(level * (1 - level) / of)
 
 
+@pytest.mark.slow
 def test_shapley_intervals_where_few_features_of_many_matter():
     true, runs = (sigmoid(6) - sigmoid(-6)) / 6, 60
     singly = together = 0
@@ -84,6 +85,7 @@ def test_an_exact_part_does_not_make_errors_certain():
     assert geex.explain(model, x, baseline=near, **settings).freedom == np.inf
 
 
+@pytest.mark.slow
 def test_intervals_of_pixels_on_knots():
     """More than 112² pixels are carried by knots, and the model has a value for every pixel of its own."""
     shape = (120, 110)
@@ -130,6 +132,7 @@ def test_errors_of_float32_are_those_of_float64(shape, queries, seed):
     assert narrow.gap_stderr < 3 * wide.gap_stderr + 1e-7  # the rounding of float32
 
 
+@pytest.mark.slow
 def test_values_of_wide_tables_do_not_hang_on_the_seed():
     """As many draws as features: a noise that was chosen on a quarter of them would now and then be far too small."""
     rng = np.random.default_rng(0)
@@ -152,6 +155,7 @@ def test_the_error_of_a_small_output_beside_a_large_one(method):
     np.testing.assert_allclose(found.stderr[1], 1e-26 * found.stderr[0], rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_fit_that_goes_through_all_draws_has_errors_that_can_be_used():
     """A smooth model with hardly any noise: what is left over is little, not of one degree of freedom."""
     x = np.clip(np.random.default_rng(3).normal(0.6, 0.25, (28, 28)), 0, 1)

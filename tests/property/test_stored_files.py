@@ -58,6 +58,7 @@ RENAMED = {"Noise": "Perturbation", "PresenceMasks": "Showing", "Dense": "Spread
 MOVED = {"_plan/noise.py": "_plan/perturbation.py", "_plan/path.py": "_arrays/positions.py"}
 
 
+@pytest.mark.slow
 def test_classes_that_are_renamed_moved_and_extended_ask_nothing(journal, tmp_path):
     """Private classes get other names, modules and one more setting each, in a copy of the source."""
     copy = tmp_path / "src" / "geex"

@@ -73,6 +73,7 @@ def assert_same(one, other):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
 
 
+@pytest.mark.slow
 def test_every_fault_is_transient_and_the_same_request_again_has_the_same_answer():
     with FaultServer(seed=1) as server:
         found = geex.explain(patiently(model(server)), X, batch=16, **SETTINGS)

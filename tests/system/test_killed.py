@@ -23,6 +23,7 @@ def started(url, journal):
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
 
 
+@pytest.mark.slow
 def test_twenty_times_killed(tmp_path):
     rng = np.random.default_rng(20)
     with FaultServer(share=0.0) as server:

@@ -12,6 +12,7 @@ import pytest
 README = (Path(__file__).parents[2] / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_python_blocks_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
@@ -49,6 +50,7 @@ def test_linked_files_exist():
         assert (Path(__file__).parents[2] / link).exists(), link
 
 
+@pytest.mark.slow
 def test_the_demo_runs_and_draws(tmp_path, capsys):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("matplotlib")

@@ -99,6 +99,7 @@ def wait_for(condition, seconds=120):
 
 
 @pytest.mark.parametrize("method", [METHOD, RISE(cells=3), geex.Shapley()], ids=str)
+@pytest.mark.slow
 def test_the_same_bytes(run, method):
     for x in (X, X[0]) if method is METHOD else (X,):
         weighed = model if x is X else first_row
@@ -136,6 +137,7 @@ def test_ctrl_c_explains_what_is_in(run, tmp_path):
 
 
 @pytest.mark.parametrize("run", ["processes", "dask"], indirect=True)
+@pytest.mark.slow
 def test_a_worker_that_is_killed_changes_nothing(run, plain, tmp_path):
     held = Held(tmp_path, 4)
     killed = []
@@ -164,6 +166,7 @@ def test_an_error_of_the_model_comes_back(run):
         explained(broken, X, METHOD, run=run)
 
 
+@pytest.mark.slow
 def test_a_model_that_kills_its_workers_is_an_error():
     with pytest.raises(errors.RunError, match="died 3 times"):
         explained(Fatal(), X, METHOD, run=geex.run.processes(1))
@@ -188,6 +191,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_away_leaves_the_journal_good(plain, tmp_path):
     pytest.importorskip("distributed")
     path, held = tmp_path / "run.geex", Held(tmp_path, 4)

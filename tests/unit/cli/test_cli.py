@@ -611,6 +611,7 @@ def test_a_journal_that_is_not_through_is_shown_as_such_with_the_names_of_its_co
     assert changed.startswith("output 1: 4\n")
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_says_how_to_go_on(here):
     (here.path / "slow.py").write_text(
         "import pathlib, time\n"
@@ -691,6 +692,7 @@ def test_the_demo_writes_a_report(here, capsys):
     refused(geex_(capsys, "demo", "-o", "a.png"), ".html")
 
 
+@pytest.mark.slow
 def test_as_a_program_with_completion(here):
     def run(*words, **more):
         source = str(Path(geex.__file__).parents[1])

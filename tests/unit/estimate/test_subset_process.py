@@ -160,6 +160,7 @@ def test_a_linear_game_has_no_interactions_and_no_noise():
 
 
 @pytest.mark.parametrize(("queries", "most"), [(60, 0.995), (200, 0.995), (600, 1.0)])
+@pytest.mark.slow
 def test_intervals_cover_what_they_promise(queries, most):
     """Over games, seeds and players. Where most subsets were asked they are too wide: what is left may be noise."""
     q, held = 10, []
@@ -175,6 +176,7 @@ def test_intervals_cover_what_they_promise(queries, most):
 
 
 @pytest.mark.parametrize("queries", [27, 35])
+@pytest.mark.slow
 def test_agreeing_with_a_sum_of_players_by_chance_is_not_knowing(queries):
     """A forest knows few numbers, so 12 to 16 draws of 13 players are now and then exactly those of a sum. z < 12:
     errors were next to nothing."""
@@ -202,6 +204,7 @@ def test_series_are_asked_and_fitted_like_columns():
     np.testing.assert_array_equal(line.values, explained(network(20), np.ones(20), geex.Shapley(), **settings).values)
 
 
+@pytest.mark.slow
 def test_far_fewer_queries_than_independent_masks_take():
     """Against the plain regression on as many masks that are drawn independently."""
     q, model = 12, network(12)
@@ -251,6 +254,7 @@ def test_tensors():
     np.testing.assert_allclose(narrow.values.numpy(), wide.values)
 
 
+@pytest.mark.slow
 def test_many_draws(monkeypatch):
     model, x = network(14), np.ones(14)
     exact = shapley(lambda s: model(np.isin(np.arange(14), list(s))[None])[0], 14)
@@ -286,6 +290,7 @@ def test_what_is_asked_in_full_of_a_noisy_model_has_its_noise():
 
 
 @pytest.mark.parametrize("game", ["and", "majority"])
+@pytest.mark.slow
 def test_sums_of_one_sign_are_covered(game):
     """A fit to few draws makes all values smaller, and their sum most of all."""
     q, held = 30, []
@@ -325,6 +330,7 @@ def test_exact_values_of_a_game_with_a_large_offset():
 @pytest.mark.parametrize("method", [geex.Shapley(), geex.Regression(complete=True)], ids=["Shapley", "Regression"])
 @pytest.mark.parametrize("shape", [(12,), (3, 4)])
 @pytest.mark.filterwarnings("ignore::geex.errors.UnsteadyModel")
+@pytest.mark.slow
 def test_noise_of_the_ends_is_in_what_adds_up_to_their_difference(method, shape):
     """Half the features have half of what f(x) − f(x̊) is off by, however many queries there are: √2 σ / 2 and more. The
     noise is guessed from two answers, so the mean of 20 guesses is within 40% (z = 3) of 0.8 σ."""
@@ -342,6 +348,7 @@ def test_noise_of_the_ends_is_in_what_adds_up_to_their_difference(method, shape)
     assert np.mean(errors) == pytest.approx(0.8 * 0.1 * 2**0.5 / 2, rel=0.4)
 
 
+@pytest.mark.slow
 def test_errors_shrink_beyond_the_draws_that_are_fitted():
     weights = np.arange(1, 19) / 18
 

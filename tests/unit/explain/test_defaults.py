@@ -171,6 +171,7 @@ def test_features_that_show_are_those_of_x_to_the_bit():
 
 
 @pytest.mark.parametrize("queries", [40, 120])
+@pytest.mark.slow
 def test_intervals_of_sampled_shapley_values_cover(queries):
     """At least 93% over 100 seeds and 12 features, at budgets that do not pay for every subset."""
     weights = np.random.default_rng(1).normal(size=12)

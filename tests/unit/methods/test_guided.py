@@ -62,6 +62,7 @@ def test_the_batch_changes_nothing():
     assert one.stderr.tobytes() == other.stderr.tobytes()
 
 
+@pytest.mark.slow
 def test_more_queries_go_on_from_the_answers(tmp_path):
     counted = []
 
@@ -81,6 +82,7 @@ def test_more_queries_go_on_from_the_answers(tmp_path):
     assert sum(counted) == 402
 
 
+@pytest.mark.slow
 def test_other_questions_of_a_journal(tmp_path):
     """The legs followed from the first question; all their answers serve the second."""
 
@@ -124,6 +126,7 @@ def test_missingness_colour_and_lines():
     assert np.abs(line.values[40:50]).sum() > np.abs(np.delete(line.values, range(40, 50))).sum()
 
 
+@pytest.mark.slow
 def test_nothing_of_a_long_line_is_as_large_as_its_square(monkeypatch):
     largest, own = [], np.exp
     monkeypatch.setattr(
@@ -138,6 +141,7 @@ def test_nothing_of_a_long_line_is_as_large_as_its_square(monkeypatch):
     assert max(largest) < length**2 / 50
 
 
+@pytest.mark.slow
 def test_numpy_and_torch_find_the_same_spots():
     torch = pytest.importorskip("torch")
     spot = torch.from_numpy(SPOT)
@@ -163,6 +167,7 @@ def test_bad_settings():
         explained(spotted, X, geex.Guided(), 4)
 
 
+@pytest.mark.slow
 def test_large_images_have_knots():
     """More than 11,250 pixels: values between knots are interpolated, and a planted square is found."""
     side = 120
@@ -175,6 +180,7 @@ def test_large_images_have_knots():
     assert found.stderr.min() > 0
 
 
+@pytest.mark.slow
 def test_errors_hold_for_a_model_that_no_smooth_sum_is_like():
     """A product of five pixels, 40 seeds: the deviation of the sum over the top tenth is known to 1/√78 of itself, and
     errors are not below half of it by more than z = 3 of that. Those of the posterior are: how much is smoothed away is
@@ -202,6 +208,7 @@ def test_errors_hold_for_a_model_that_no_smooth_sum_is_like():
     assert whole > least
 
 
+@pytest.mark.slow
 def test_errors_of_sums_hold_where_steep_steps_lead_the_masks():
     """Three regions that all have to show, 20 seeds: errors are not below the deviation of the sum over the top tenth
     by more than z = 3 of what 20 seeds know of it, as they would be without what the second half changed."""
@@ -217,6 +224,7 @@ def test_errors_of_sums_hold_where_steep_steps_lead_the_masks():
     assert error > np.std([one.value for one in sums], ddof=1) * (1 - 3 / np.sqrt(2 * (seeds - 1)))
 
 
+@pytest.mark.slow
 def test_the_same_method_asks_the_same(tmp_path):
     journal = tmp_path / "run.geex"
     found = explained(spotted, X, geex.Guided(), 302, journal=journal)
@@ -231,6 +239,7 @@ def test_the_same_method_asks_the_same(tmp_path):
         geex.estimate(found, method=first)
 
 
+@pytest.mark.slow
 def test_runs_about_different_outputs_are_different_runs(tmp_path):
     journal = tmp_path / "run.geex"
 

@@ -208,6 +208,7 @@ def test_banzhaf_values_of_a_game():
 
 
 @pytest.mark.parametrize(("draws", "level"), [(50, 0.95), (100, 0.5)])
+@pytest.mark.slow
 def test_intervals_cover_at_any_budget(draws, level):
     """400 seeds, of a game with interactions and a dummy: every player's interval covers as often as it says (z = 4).
 
@@ -487,6 +488,7 @@ def test_numbers_of_draws_are_checked(setting):
         geex.Regression(**setting)
 
 
+@pytest.mark.slow
 def test_a_sum_without_noise_on_knots_in_float32():
     """λ is then less than what products of float32 are wrong by."""
     x = np.random.default_rng(0).uniform(0.2, 1, (120, 120)).astype(np.float32)

@@ -296,6 +296,7 @@ def test_digests_tell_parts_apart(parts):
     assert len({digest(part) for part in parts}) == len(parts)
 
 
+@pytest.mark.slow
 def test_the_same_in_another_process():
     here = [identity(sklearn(fitted(0))), identity(text(len, "three small words"))]
     assert subprocess.run([sys.executable, "-c", OTHER], capture_output=True, text=True).stdout.split() == here

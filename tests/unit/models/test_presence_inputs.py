@@ -30,6 +30,7 @@ def pipeline():
     return make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(GOOD + BAD, labels)
 
 
+@pytest.mark.slow
 def test_words_have_their_exact_shapley_values(pipeline):
     shown = text(pipeline, REVIEW)
     assert shown.names == ("A", "dull", "plot", "but", "lovely", "acting", "I", "LOVED", "it")

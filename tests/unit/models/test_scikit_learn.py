@@ -85,6 +85,7 @@ def test_several_targets_want_a_choice():
         geex.models.sklearn(both)(X)
 
 
+@pytest.mark.slow
 def test_it_can_be_pickled():
     model = geex.models.sklearn(LogisticRegression(max_iter=5000).fit(X, Y), "decision_function")
     assert np.array_equal(pickle.loads(pickle.dumps(model))(X), model(X))
@@ -101,6 +102,7 @@ def test_an_output_it_has_not():
         geex.models.sklearn(RidgeClassifier().fit(X, Y), "predict_proba")
 
 
+@pytest.mark.slow
 def test_a_frame_may_be_asked_itself():
     frame = load_wine(as_frame=True).data
     model = geex.models.sklearn(LogisticRegression(max_iter=5000).fit(frame, Y))

@@ -145,6 +145,7 @@ def test_a_saved_explanation_holds_none(monkeypatch, tmp_path):
                 assert_silent(str({name: content[name] for name in content.files}) + repr(found) + str(found.settings))
 
 
+@pytest.mark.slow
 def test_a_journal_holds_none(monkeypatch, tmp_path):
     with FaultServer(share=0.3) as server:
         settings = {"request": {"rows": "{rows}"}, "response": "scores", "timeout": 1.0, "limits": PATIENT}

@@ -107,6 +107,7 @@ def test_digests_tell_tensors_apart():
     assert len({digest(part) for part in parts}) == len(parts)
 
 
+@pytest.mark.slow
 def test_the_same_in_another_process():
     torch.manual_seed(0)
     here = [identity(torch.nn.Linear(4, 3))]

@@ -219,6 +219,7 @@ def test_wrong_settings_are_named():
             explanation.plot(**wrong)
 
 
+@pytest.mark.slow
 def test_a_loaded_explanation_is_drawn_alike(tmp_path):
     for x, features in CASES.values():
         saved = explained(weighed, x, geex.GEEX(0.5), 100, features=features, target=0).named(labels=["a", "b", "c"])
@@ -233,6 +234,7 @@ def test_torch_explanations_are_drawn():
     assert png(explanation.plot())
 
 
+@pytest.mark.slow
 def test_no_window_is_opened():
     code = (
         "import numpy as np, sys, geex\n"

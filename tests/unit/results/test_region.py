@@ -52,6 +52,7 @@ def test_several_targets_have_a_region_each():
 
 
 @pytest.mark.parametrize("method", [geex.GEEX(0.5), geex.Presence()], ids=lambda m: type(m).__name__)
+@pytest.mark.slow
 def test_its_interval_covers(method):
     """A linear model: 95% intervals of the sum cover 93 to 97%, over 1000 seeds (known to 0.7%)."""
     truth = (W * X)[MASK].sum()
