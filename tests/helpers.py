@@ -12,7 +12,19 @@ ONCE = geex.Limits(twice=False)
 
 def plan_of(x, method, queries, baseline=None, features=None, seed=0):
     """The plan that `geex.explain` would follow, and how many draws of it."""
-    task = prepare(x, baseline, None, None, method, queries, features, None, seed, None, False)
+    task = prepare(
+        x,
+        baseline=baseline,
+        target=None,
+        score=None,
+        method=method,
+        queries=queries,
+        features=features,
+        bounds=None,
+        seed=seed,
+        batch=None,
+        progress=False,
+    )
     search = method.search(task.explicand, task.baselines[0], task.features, queries - 2)
     plan = Plan(task.explicand, task.baselines[0], search, task.features, seed)
     return plan, search.afford(queries - 2)

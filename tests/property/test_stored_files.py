@@ -100,7 +100,7 @@ def _extended(text):
 
 
 @dataclass(frozen=True)
-class Handed:
+class Handed(geex.Family):
     """A family with a setting that has no stable form."""
 
     scale: object
@@ -113,7 +113,7 @@ class Handed:
 
 
 @dataclass(frozen=True)
-class Wide:
+class Wide(geex.Family):
     """A user's own family, with a stable value."""
 
     factor: float = 1.0

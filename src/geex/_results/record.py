@@ -16,6 +16,7 @@ from geex._protocols import Estimate
 from geex._results.explanation import ROUNDING, Explanation, completed
 from geex._results.precision import reaches
 from geex._results.settings import Settings
+from geex._version import __version__
 from geex.errors import MethodError
 
 RARE = 1.5  # half of what 95% of as many draws would have met, in draws
@@ -210,4 +211,5 @@ def _settings(task: Task, plans: list[Plan]) -> Settings:
         sigma=tuple(plan.search.sigma for plan in plans),
         fingerprints=tuple(plan.fingerprint for plan in plans),
         library=library(task.explicand),
+        version=__version__,
     )
