@@ -155,6 +155,7 @@ def test_a_method_is_explained_stopped_journalled_and_saved(tmp_path):
     assert "The values are not additive. The values do not add up." in repr(found)
     assert found.ended == "there is an estimate"
     assert str(found.settings.method) == "Occlusion()"
+    assert found.settings.method.code() == "tests.unit.test_extensions.Occlusion()"
     assert sum(asked) < 200
     region = found.region(np.arange(8) < 3)
     assert region.joint

@@ -8,7 +8,7 @@ import numpy as np
 from geex._arrays.arrays import Array, library, like, namespace
 from geex._estimate.score_function import Answered
 from geex._plan.plan import Chunk, Plan
-from geex._problem.declared import declared
+from geex._problem.declared import Unnamed, declared
 from geex._problem.estimand import Estimand
 from geex._problem.outputs import Score, scored
 from geex._problem.task import Task
@@ -200,7 +200,7 @@ def _settings(task: Task, plans: list[Plan]) -> Settings:
     return Settings(
         method=declared(task.method),
         features=declared(task.features),
-        score=declared(task.score),
+        score=Unnamed(repr(task.score), "score") if callable(task.score) else task.score,
         baseline=task.baseline,
         baselines=len(plans),
         stop=declared(task.stop),
