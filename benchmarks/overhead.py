@@ -91,7 +91,19 @@ def gpu_ratios(repeats: int = 3) -> dict[str, float]:
 
 def _ratios(model: nn.Module, x: torch.Tensor, method: Method, batch: int, repeats: int) -> dict[str, float]:
     features = geex.Pixels(channels=0) if isinstance(method, geex.Guided) else None
-    task = prepare(x, None, None, "softmax", method, QUERIES, features, None, 0, batch, False)
+    task = prepare(
+        x,
+        baseline=None,
+        target=None,
+        score="softmax",
+        method=method,
+        queries=QUERIES,
+        features=features,
+        bounds=None,
+        seed=0,
+        batch=batch,
+        progress=False,
+    )
     batches = [torch.randn(batch, *x.shape, device=x.device) for _ in range(2)]
 
     def bare() -> None:

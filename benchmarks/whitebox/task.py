@@ -18,6 +18,7 @@ from geex._problem.outputs import SCORES, Score, Target, check_score, checked_ta
 from geex._protocols import Features
 from geex._results.explanation import Explanation, completed
 from geex._results.settings import Settings
+from geex._version import __version__
 from geex.errors import AnswerError, BudgetError, ExplicandError, InputError, ModelError, ModelRaised
 
 Module = Callable[[Any], Any]
@@ -159,6 +160,7 @@ class Task:
             seed=seed,
             sigma=(sigma,),
             library=library(self.explicand),
+            version=__version__,
         )
 
 

@@ -155,6 +155,7 @@ def test_a_method_is_explained_stopped_journalled_and_saved(tmp_path):
     assert "The values are not additive. The values do not add up." in repr(found)
     assert found.ended == "there is an estimate"
     assert str(found.settings.method) == "Occlusion()"
+    assert found.settings.method.code() == "tests.unit.test_extensions.Occlusion()"
     assert sum(asked) < 200
     region = found.region(np.arange(8) < 3)
     assert region.joint
@@ -246,3 +247,17 @@ def test_a_method_without_joint_errors():
     with pytest.raises(geex.errors.MethodError) as raised:
         found.region(np.arange(8) < 3)
     assert raised.value.code == "no-joint-errors"
+
+
+def test_an_estimate_without_errors_is_refused():
+    @dataclass(frozen=True)
+    class Bald(geex.Estimate):
+        values: np.ndarray
+
+    class Hairless(Occlusion):
+        def estimate(self, plan, answered, ends, targets, score):
+            return Bald(super().estimate(plan, answered, ends, targets, score).values)
+
+    with pytest.raises(geex.errors.MethodError, match="Bald must have stderr") as raised:
+        explained(linear, X, Hairless(), 50)
+    assert raised.value.code == "estimate-incomplete"

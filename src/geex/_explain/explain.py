@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from array_api_compat import is_torch_array
-
 from geex._arrays.arrays import Array
 from geex._arrays.validation import is_whole
 from geex._explain.driver import explain_tasks, plans_of
+from geex._explain.model_names import in_models_order, labels_for
 from geex._explain.prepare import check_method, prepare
 from geex._explain.rounds import in_rounds
 from geex._explain.warnings import many_channels, one_row
@@ -18,8 +17,7 @@ from geex._journal.stored_task import Known, known_of, task_of
 from geex._plan.plan import Masks
 from geex._problem.baselines import Baseline
 from geex._problem.features import checked
-from geex._problem.foreign_model import Carried
-from geex._problem.named_rows import has_names, in_order, rows_of
+from geex._problem.named_rows import rows_of
 from geex._problem.outputs import (
     Score,
     Target,
@@ -104,8 +102,8 @@ def explain(
     Ctrl-C ends the asking: the explanation of what is in comes back, marked `partial`.
     """
     target = listed(target)
-    names = _labels(labels, target, model)
-    x, baseline = _in_order(model, x, baseline)
+    names = labels_for(labels, target, model)
+    x, baseline = in_models_order(model, x, baseline)
     task = prepare(
         x,
         baseline=baseline,
@@ -155,7 +153,7 @@ def explain_batch(
     if rows is None:
         raise ExplicandError(f"xs is a {type(xs).__name__} with no explicand in it; wanted one or more.")
     target = listed(target)
-    names = _labels(labels, target, model)
+    names = labels_for(labels, target, model)
     settings: dict[str, Any] = {
         "target": target,
         "score": score,
@@ -169,7 +167,7 @@ def explain_batch(
         "stop": stop,
         "labels": names,
     }
-    ordered = [_in_order(model, x, baseline) for x in rows]
+    ordered = [in_models_order(model, x, baseline) for x in rows]
     tasks = [prepare(x, baseline=absent, **settings) for x, absent in ordered]
     (one_row if features is None else many_channels)(tasks[0])
     return explain_tasks(engine(model, limits, run, journal, price), tasks, Masks())
@@ -228,29 +226,6 @@ def estimate(
     found = explained(record, parts, targets, several)
     settings = replace(found.settings, absence=explanation.settings.absence)
     return replace(found, labels=named, names=names, settings=settings)
-
-
-def _labels(labels: Sequence[str] | None, target: Target, model: Model) -> list[str] | None:
-    """Names that have to go with the outputs: those that were given, or the model's where the target is one of them."""
-    if labels is None and names_an_output(target):
-        labels = Carried(model).labels
-    return checked_labels(labels)
-
-
-def _in_order(model: Model, x: Any, baseline: Any) -> tuple[Any, Any]:
-    """x and its baselines, where they are rows with names, in the order of the model's names, or of those of x."""
-    if Carried(model).takes_tensors and not is_torch_array(x):
-        raise InputError(
-            f"model is a PyTorch module and x is a {type(x).__name__}; wanted geex.models.torch(model), which takes "
-            "arrays, or x as a tensor."
-        )
-    names = Carried(model).names
-    if names is None and has_names(x):
-        names = list(x.index)
-    x = in_order("x", x, names)
-    if isinstance(baseline, list):
-        return x, [in_order("a baseline", one, names) for one in baseline]
-    return x, in_order("baseline", baseline, names)
 
 
 def _check_masks(record: Record, features: Features) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geex._protocols.provided import provided
+from geex.errors import MethodError
 
 if TYPE_CHECKING:
     from geex._arrays.arrays import Array, Shape, Stream
@@ -151,7 +152,9 @@ class Search(ABC):
     def contrasts(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
         """Return e (u, coefficients) of `linear`: what the two queries differ by in units of features, each ±1 or 0;
         or half of what they differ by, in elements."""
-        raise NotImplementedError(f"{type(self).__name__} has no contrasts")
+        raise MethodError(
+            f"{type(self).__name__} must have contrasts for a regression.", code="search-without-contrasts"
+        )
 
 
 class Family(ABC):

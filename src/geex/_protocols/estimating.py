@@ -10,6 +10,7 @@ import numpy as np
 
 from geex._protocols.asking import Features, Search
 from geex._protocols.provided import provided
+from geex.errors import MethodError
 
 if TYPE_CHECKING:
     from geex._arrays.arrays import Array
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from geex._plan.plan import Plan
     from geex._problem.estimand import Estimand, Note
     from geex._problem.outputs import Score
+
+
+def _missing(estimate: Estimate, what: str) -> MethodError:
+    return MethodError(
+        f"{type(estimate).__name__} must have {what}, as a field or as a property.", code="estimate-incomplete"
+    )
 
 
 class Estimate:
@@ -28,17 +35,17 @@ class Estimate:
     @provided
     def values(self) -> Array:
         """Values (k, p)."""
-        raise NotImplementedError(f"{type(self).__name__} must have values (k, p)")
+        raise _missing(self, "values (k, p)")
 
     @provided
     def stderr(self) -> Array:
         """Standard errors (k, p); NaN where the method has none."""
-        raise NotImplementedError(f"{type(self).__name__} must have stderr (k, p)")
+        raise _missing(self, "stderr (k, p)")
 
     @provided
     def sum_stderr(self) -> Array:
         """Standard error of the values' sum (k,)."""
-        raise NotImplementedError(f"{type(self).__name__} must have sum_stderr (k,)")
+        raise _missing(self, "sum_stderr (k,)")
 
     @provided
     def centre(self) -> Array | None:

@@ -8,7 +8,7 @@ import numpy as np
 from geex._arrays.arrays import Array, library, like, namespace
 from geex._estimate.score_function import Answered
 from geex._plan.plan import Chunk, Plan
-from geex._problem.declared import declared
+from geex._problem.declared import Unnamed, declared
 from geex._problem.estimand import Estimand
 from geex._problem.outputs import Score, scored
 from geex._problem.task import Task
@@ -16,6 +16,7 @@ from geex._protocols import Estimate
 from geex._results.explanation import ROUNDING, Explanation, completed
 from geex._results.precision import reaches
 from geex._results.settings import Settings
+from geex._version import __version__
 from geex.errors import MethodError
 
 RARE = 1.5  # half of what 95% of as many draws would have met, in draws
@@ -199,7 +200,7 @@ def _settings(task: Task, plans: list[Plan]) -> Settings:
     return Settings(
         method=declared(task.method),
         features=declared(task.features),
-        score=declared(task.score),
+        score=Unnamed(repr(task.score), "score") if callable(task.score) else task.score,
         baseline=task.baseline,
         baselines=len(plans),
         stop=declared(task.stop),
@@ -210,4 +211,5 @@ def _settings(task: Task, plans: list[Plan]) -> Settings:
         sigma=tuple(plan.search.sigma for plan in plans),
         fingerprints=tuple(plan.fingerprint for plan in plans),
         library=library(task.explicand),
+        version=__version__,
     )

@@ -5,7 +5,6 @@ from typing import Any
 
 from geex._problem.declared import Call, Unnamed, Value
 from geex._stored_names import stored
-from geex._version import __version__
 
 
 @stored("settings/1")
@@ -35,7 +34,7 @@ class Settings:
     sigma: tuple[float | None, ...] = ()
     fingerprints: tuple[str, ...] = ()
     library: str = "numpy"
-    version: str = __version__
+    version: str = ""
 
     @property
     def against(self) -> str:

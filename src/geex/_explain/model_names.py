@@ -1,0 +1,35 @@
+"""Names that a model has for its outputs and features, and inputs in the order of these."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from array_api_compat import is_torch_array
+
+from geex._problem.foreign_model import Carried
+from geex._problem.named_rows import has_names, in_order
+from geex._problem.outputs import Target, checked_labels, names_an_output
+from geex._query.retrying_call import Model
+from geex.errors import InputError
+
+
+def labels_for(labels: Sequence[str] | None, target: Target, model: Model) -> list[str] | None:
+    """Names that have to go with the outputs: those that were given, or the model's where the target is one of them."""
+    if labels is None and names_an_output(target):
+        labels = Carried(model).labels
+    return checked_labels(labels)
+
+
+def in_models_order(model: Model, x: Any, baseline: Any) -> tuple[Any, Any]:
+    """x and its baselines, where they are rows with names, in the order of the model's names, or of those of x."""
+    if Carried(model).takes_tensors and not is_torch_array(x):
+        raise InputError(
+            f"model is a PyTorch module and x is a {type(x).__name__}; wanted geex.models.torch(model), which takes "
+            "arrays, or x as a tensor."
+        )
+    names = Carried(model).names
+    if names is None and has_names(x):
+        names = list(x.index)
+    x = in_order("x", x, names)
+    if isinstance(baseline, list):
+        return x, [in_order("a baseline", one, names) for one in baseline]
+    return x, in_order("baseline", baseline, names)
