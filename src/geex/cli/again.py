@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from geex.errors import InputError
-from geex.models.secrets import GUARDED
+from geex.models.secrets import SECRET_KEYS
 
 HIDDEN = "…"
 
@@ -58,7 +58,7 @@ def _open(template: Any) -> Any:
     if not isinstance(template, dict):
         return template
     return {
-        key: HIDDEN if isinstance(part, str) and GUARDED.search(key) and "{row" not in part else _open(part)
+        key: HIDDEN if isinstance(part, str) and SECRET_KEYS.search(key) and "{row" not in part else _open(part)
         for key, part in template.items()
     }
 
