@@ -1,0 +1,65 @@
+"""Explanations in files: saved ones, and those that a journal holds."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from geex._explain.explain import estimate
+from geex._results.explanation import Explanation
+from geex.cli.inputs import input_of
+from geex.cli.labels import labels_in, output_of
+from geex.cli.options import Preparation
+from geex.errors import GeexError, InputError
+
+# The first bytes of an SQLite file, and so of a journal.
+SQLITE = b"SQLite format 3\x00"
+
+
+def explanation_in(path: Path, target: str | None, labels: str | None) -> Explanation:
+    """Return the explanation that a file holds, or the estimate from the answers of a journal."""
+    names = None if labels is None else labels_in(Path(labels))
+    with path.open("rb") as file:
+        is_journal = file.read(len(SQLITE)) == SQLITE
+    if is_journal:
+        return estimate(path, target=output_of(target, names)).named(labels=names)
+    explanation = Explanation.load(path).named(labels=names)
+    if target is not None and output_of(target, explanation.labels) != explanation.target:
+        raise InputError(
+            f"--target must be {explanation.target}, the only output in {path}; got {target!r}. A journal holds all "
+            "outputs.",
+            code="target-not-stored",
+        )
+    return explanation
+
+
+def with_input(explanation: Explanation, options: dict[str, Any]) -> tuple[Explanation, Any]:
+    """Return an explanation with the names of its features, and its picture, both from the input file.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        An explanation from a journal.
+    options : dict
+        The options of the command that began the journal. An input that has changed since is not used.
+    """
+    x = explanation.explicand
+    if options.get("input") is None or x is None:
+        return explanation, None
+    preparation = Preparation(**{option.name: options[option.name] for option in fields(Preparation)})
+    try:
+        found = input_of(options["input"], preparation, SimpleNamespace(shape=tuple(x.shape)))
+    except (GeexError, OSError):
+        return explanation, None
+    if not np.array_equal(found.x, x):
+        return explanation, None
+    return with_names(explanation, found.names), found.picture
+
+
+def with_names(explanation: Explanation, names: Sequence[str] | None) -> Explanation:
+    """Return the explanation with names of its features, if there are as many."""
+    size = int(np.prod(explanation.values.shape))
+    return explanation.named(names=names if names is not None and len(names) == size else None)
