@@ -18,8 +18,8 @@ from geex.cli.options import ModelOptions, Preparation, Question, gathered
 from geex.cli.output_files import PICTURES, is_stream, output_paths, write
 from geex.cli.prepared import check_score, prepared
 from geex.cli.results import json_of, text_of
-from geex.cli.stored_explanations import explanation_in, with_input
-from geex.errors import GeexError, InputError
+from geex.cli.stored_explanations import check_journal, explanation_in, with_input
+from geex.errors import InputError, ModelError, RunError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -65,6 +65,8 @@ def explain(
 ) -> int:
     """Explain one decision of MODEL: which parts of INPUT contribute to it, and how much."""
     paths = output_paths(output or ())
+    if journal is not None:
+        check_journal(journal)
     chosen_method = None if method is None else method_of(method)
     rule = None if stop is None else stop_of(stop)
     run = prepared(question, preparation, model_options)
@@ -72,8 +74,8 @@ def explain(
         replay.store_command(journal, context.obj, question.model)
     try:
         explanation = run.explain(chosen_method, journal, rule, price)
-    except GeexError as error:
-        if journal is not None and Path(journal).exists():
+    except (ModelError, RunError) as error:
+        if journal is not None:  # in place of the advice for Python
             error.__notes__ = [f"Continue with: geex resume {shlex.quote(journal)}"]
         raise
     for path in paths:
@@ -174,6 +176,9 @@ def resume(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress bar.")] = False,
 ) -> int:
     """Continue a run that stopped, or give it more queries. Stored answers are not requested again."""
+    if not Path(journal).is_file():
+        raise InputError(f"JOURNAL must be a file; there is none at {journal}.", code="journal-missing")
+    check_journal(journal)
     outputs = [str(path.resolve()) if not is_stream(path.name) else path.name for path in output_paths(output or ())]
     before = _options_of(journal).get("queries")
     if queries is not None and before is not None and queries < before:

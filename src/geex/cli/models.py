@@ -35,7 +35,9 @@ def model_of(name: str, options: ModelOptions) -> Model:
     module, colon, attribute = name.partition(":")
     if colon and module and attribute:
         return adapted(imported(module, attribute, "MODEL"), name)
-    raise InputError(f"MODEL must be {FORMS}; got {name!r}.", code="model-unknown")
+    raise InputError(
+        f"MODEL must be {FORMS}; got {name!r}. For another file, write a module that loads it.", code="model-unknown"
+    )
 
 
 def _service(url: str, options: ModelOptions) -> Model:

@@ -100,8 +100,6 @@ def stored_command(journal: str) -> tuple[list[str], str, int] | None:
 
 def arguments_to_resume(journal: str, model: str | None, headers: list[str]) -> list[str]:
     """Return the arguments that began a journal, and enter their folder. `model` and `headers` bring the secrets."""
-    if not Path(journal).is_file():
-        raise InputError(f"JOURNAL must be a file; there is none at {journal}.", code="journal-missing")
     begun = stored_command(journal)
     if begun is None:
         raise InputError(

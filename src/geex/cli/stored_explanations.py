@@ -22,9 +22,7 @@ SQLITE = b"SQLite format 3\x00"
 def explanation_in(path: Path, target: str | None, labels: str | None) -> Explanation:
     """Return the explanation that a file holds, or the estimate from the answers of a journal."""
     names = None if labels is None else labels_in(Path(labels))
-    with path.open("rb") as file:
-        is_journal = file.read(len(SQLITE)) == SQLITE
-    if is_journal:
+    if _is_journal(path):
         return estimate(path, target=output_of(target, names)).named(labels=names)
     explanation = Explanation.load(path).named(labels=names)
     if target is not None and output_of(target, explanation.labels) != explanation.target:
@@ -34,6 +32,22 @@ def explanation_in(path: Path, target: str | None, labels: str | None) -> Explan
             code="target-not-stored",
         )
     return explanation
+
+
+def check_journal(journal: str) -> None:
+    """Raise InputError unless a journal may be at this place: in an existing folder, in a new file or a journal."""
+    path = Path(journal)
+    if not path.parent.is_dir():
+        raise InputError(
+            f"--journal must be in an existing folder; there is no folder {str(path.parent)!r}.", code="folder-missing"
+        )
+    if path.is_dir() or (path.is_file() and path.stat().st_size and not _is_journal(path)):
+        raise InputError(f"--journal must be a journal or a new file; {journal} is neither.", code="journal-other-file")
+
+
+def _is_journal(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
 
 
 def with_input(explanation: Explanation, options: dict[str, Any]) -> tuple[Explanation, Any]:

@@ -465,6 +465,8 @@ def test_debug_shows_where(here, capsys):
         (["--features", "words"], ["features-unknown", "--features"]),
         (["-o", "a.gif"], ["suffix-unknown", ".html", "'a.gif'"]),
         (["-o", "nowhere/a.html"], ["folder-missing", "'nowhere'"]),
+        (["--journal", "nowhere/run.geex"], ["folder-missing", "--journal"]),
+        (["--journal", "photo.png"], ["journal-other-file", "--journal"]),
         (["--labels", "none.txt"], ["", "none.txt: No such file"]),
         (["--labels", "photo.png"], ["labels-unreadable", "photo.png"]),
     ],
