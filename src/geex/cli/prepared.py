@@ -11,7 +11,7 @@ from geex._protocols import Method, Stop
 from geex._query.retrying_call import Model
 from geex._results.explanation import Explanation
 from geex.cli.baselines import baseline_of, features_of
-from geex.cli.inputs import Input, input_of
+from geex.cli.input_readers.inputs import Input, input_of
 from geex.cli.labels import labels_in, output_of
 from geex.cli.models import chosen_limits, model_of
 from geex.cli.options import ModelOptions, Preparation, Question

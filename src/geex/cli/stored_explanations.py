@@ -10,7 +10,7 @@ import numpy as np
 
 from geex._explain.explain import estimate
 from geex._results.explanation import Explanation
-from geex.cli.inputs import input_of
+from geex.cli.input_readers.inputs import input_of
 from geex.cli.labels import labels_in, output_of
 from geex.cli.options import Preparation
 from geex.errors import GeexError, InputError

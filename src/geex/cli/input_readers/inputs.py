@@ -10,9 +10,9 @@ import numpy as np
 
 from geex._explain.defaults import looks_like_a_batch
 from geex.cli.baselines import numbers_in
-from geex.cli.images import ORDERS, Preprocessing, image_in, preprocessing_for
+from geex.cli.input_readers.images import ORDERS, Preprocessing, image_in, preprocessing_for
+from geex.cli.input_readers.tables import table_in
 from geex.cli.options import Preparation
-from geex.cli.tables import table_in
 from geex.errors import FileError, InputError
 from geex.models.declared import names_of, shape_of
 
