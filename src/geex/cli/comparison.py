@@ -50,7 +50,7 @@ class Comparand:
         e = self.explanation
         return {
             "name": self.name,
-            "method": e.config.get("method"),
+            "method": str(e.settings.method),
             "target": e.target,
             "queries": e.queries,
             "seconds": e.seconds,
@@ -116,7 +116,7 @@ def comparand(
     conditions = {
         "input": digest(host(x)),
         "output": str(explanation.target),
-        "score": str(settings["score"] or followed(explanation.config.get("score"))),
+        "score": str(settings["score"] or _score_of(explanation)),
         "replacement": baseline or digest(host(replacement)),
     }
     try:
@@ -126,6 +126,12 @@ def comparand(
             raise
         return Comparand(name, explanation, None, None, conditions)
     return Comparand(name, explanation, curves[0], curves[1], conditions)
+
+
+def _score_of(explanation: Explanation) -> Any:
+    """Return the score of a curve for an explanation with this score."""
+    score = explanation.settings.score
+    return followed(score) if isinstance(score, str) else score
 
 
 def comparison_table(comparands: list[Comparand]) -> str:

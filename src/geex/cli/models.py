@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from geex import models
+from geex._problem.foreign_model import Carried
 from geex._query.limits import Limits, limits_of
 from geex._query.retrying_call import Model
 from geex.cli.imports import imported
@@ -75,9 +76,10 @@ def _header(text: str) -> tuple[str, Any]:
 
 def adapted(found: Any, name: str) -> Model:
     """Return an object as a model: modules of PyTorch and estimators of scikit-learn get their adapters."""
-    if hasattr(found, "parameters") and hasattr(found, "state_dict"):
+    carried = Carried(found)
+    if carried.module:
         return models.torch(found)
-    if hasattr(found, "predict") and not callable(found):
+    if carried.estimator and not callable(found):
         return models.sklearn(found)
     if not callable(found):
         raise InputError(

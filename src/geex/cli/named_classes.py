@@ -18,9 +18,9 @@ CLASSES = {
     if is_dataclass(getattr(module, name))
 }
 # The names of all methods.
-METHODS = sorted(name.lower() for name in geex.methods.__all__)
+METHODS = sorted(name for name, kind in CLASSES.items() if issubclass(kind, Method))
 # The names of all stop rules.
-STOPS = ["precise", "settled"]
+STOPS = sorted(name for name, kind in CLASSES.items() if issubclass(kind, Stop))
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Slot:
     flag: str
     names: list[str]
     example: str
-    member: str
+    base: type
 
     def error(self, text: str, code: str, near: str = "") -> InputError:
         """Return the error for a text that names no such class."""
@@ -41,8 +41,8 @@ class Slot:
         )
 
 
-METHOD = Slot("--method", METHODS, "'GEEX(sigma=0.3)'", "search")
-STOP = Slot("--stop", STOPS, "'Precise(tolerance=0.05)'", "met")
+METHOD = Slot("--method", METHODS, "'GEEX(sigma=0.3)'", Method)
+STOP = Slot("--stop", STOPS, "'Precise(tolerance=0.05)'", Stop)
 
 
 def method_of(text: str) -> Method:
@@ -65,7 +65,7 @@ def _made(text: str, slot: Slot) -> Any:
             code="class-not-an-expression",
         ) from None
     made = _evaluated(tree, text, slot)
-    if not hasattr(made, slot.member):
+    if not isinstance(made, slot.base):
         raise slot.error(text, "class-of-another-kind")
     return made
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import geex
+from geex._problem.foreign_model import Carried
 from geex._problem.outputs import AUTO, SCORES
 from geex._protocols import Method, Stop
 from geex._query.retrying_call import Model
@@ -17,7 +18,6 @@ from geex.cli.models import chosen_limits, model_of
 from geex.cli.options import ModelOptions, Preparation, Question
 from geex.cli.stored_explanations import with_names
 from geex.errors import InputError
-from geex.models.declared import labels_of
 
 # The kernel of a photo's default baseline, in pixels; smaller images have none.
 BLUR_KERNEL = 31
@@ -87,7 +87,7 @@ def prepared(question: Question, preparation: Preparation, model_options: ModelO
     """Open the model and the input, and read the labels."""
     check_score(question.score)
     model = model_of(question.model, model_options)
-    labels = labels_in(Path(question.labels)) if question.labels is not None else labels_of(model)
+    labels = labels_in(Path(question.labels)) if question.labels is not None else Carried(model).labels
     labels = None if labels is None else [str(label) for label in labels]
     target = output_of(question.target, labels)
     given = input_of(question.input, preparation, model)

@@ -16,7 +16,7 @@ LISTED = 20
 def text_of(explanation: Explanation) -> str:
     """Return the explanation as it prints in Python, with its seed and duration."""
     took = "" if explanation.seconds is None else f", {duration(explanation.seconds)}"
-    return f"{explanation!r}\nSeed {explanation.config.get('seed')}{took}."
+    return f"{explanation!r}\nSeed {explanation.settings.seed}{took}."
 
 
 def largest(seen: Scene, output: Output, count: int) -> list[tuple[str, float, float]]:
@@ -41,11 +41,12 @@ def json_of(explanation: Explanation, everything: bool) -> dict[str, Any]:
         "gap": _listed(one.gap),
         "gap_stderr": _listed(one.gap_stderr),
         "adds_up": one.adds_up,
-        "estimand": one.estimand,
+        "estimand": one.estimand.to_dict(),
+        "estimand_text": str(one.estimand),
         "queries": one.queries,
         "seconds": one.seconds,
         "partial": one.partial,
-        "config": one.config,
+        "settings": one.settings.to_dict(),
         "shape": list(one.values.shape),
         "largest": tops if several else tops[0],
     }

@@ -98,4 +98,5 @@ def _hint(shape: Shape, found: Shape, expected: Shape | None = None) -> str:
 
 
 def _described(features: Features) -> str:
-    return f"the {len(features.labels)} groups" if isinstance(features, Groups) else f"the features {features!r}"
+    names = features.names()
+    return f"the features {features!r}" if names is None else f"the {len(names)} groups"

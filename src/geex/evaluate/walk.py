@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import Array, as_explicand, host, like, namespace, working
-from geex._arrays.validation import whole
+from geex._arrays.scalars import scalar
+from geex._arrays.validation import is_whole, whole
 from geex._problem.baselines import Baseline, baselines
-from geex._problem.outputs import AUTO, SCORES, Score, check_score, followed
+from geex._problem.outputs import AUTO, Score, check_score, followed
 from geex._protocols import Features
 from geex._results.explanation import Explanation
 from geex.errors import BaselineError, BudgetError, InputError, TargetError
@@ -81,14 +82,14 @@ def _own(explanation: Explanation) -> Score:
     """Return the score of an Explanation, saved ones included."""
     if explanation.record is not None:
         return explanation.record.task.score
-    stored: str | None = explanation.config.get("score")
-    if stored is not None and stored not in (AUTO, *SCORES):
+    score = explanation.settings.score
+    if score is not None and not isinstance(score, str):
         raise InputError(
-            f"The explanation has a score of your own, {stored}, which a file cannot hold.",
+            f"The explanation has a score of your own, {score}, which a file cannot hold.",
             code="score-not-stored",
             fix="Pass it as score=….",
         )
-    return stored
+    return score
 
 
 def _same(explanation: Explanation, explicand: Array) -> None:
@@ -116,12 +117,13 @@ def _target(target: Any, values: Any) -> int | None:
         target = values.target
     if target is None:
         return None
-    if isinstance(target, bool) or not hasattr(target, "__index__") or getattr(target, "ndim", 0) != 0:
+    target = scalar(target)
+    if not is_whole(target):
         raise TargetError(
             f"`target` must be one whole number, or None for the largest output; got {target!r}.",
             code="target-not-whole",
         )
-    return int(target.__index__())
+    return int(target)
 
 
 def _replacement(spec: Baseline | None, values: Any, explicand: Array, features: Features) -> Array:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from geex._arrays.arrays import Array
+from geex._arrays.scalars import entry
 from geex._arrays.validation import is_number
 from geex._problem.digest import digest
 from geex._problem.foreign_model import Carried
 from geex._problem.model_identity import identity
-from geex._query.limits import Limits
+from geex._query.limits import Limits, limits_of
 from geex.errors import InputError
-from geex.models.declared import labels_of, limits_of, shape_of
 from geex.models.output_conversions import FROM_SCALES, TO_SCALES, Conversion, Indicator, Link, ListedScores, excerpt
 
 
@@ -39,12 +39,13 @@ class Converted:
     @property
     def limits(self) -> Limits:
         """The limits of the model inside."""
-        return limits_of(self.model)
+        return limits_of(self.model, None)
 
     @property
     def shape(self) -> tuple[int, ...] | None:
         """The shape of one row, or None."""
-        return shape_of(self.model)
+        shape: tuple[int, ...] | None = Carried(self.model).shape
+        return shape
 
 
 def top(
@@ -164,11 +165,11 @@ def link(model: Callable[[Any], Any], of: str, to: str = "probability") -> Conve
         raise InputError(f"`of` must be one of {', '.join(FROM_SCALES)}; got {of!r}.", code="scale-unknown")
     if to not in TO_SCALES:
         raise InputError(f"`to` must be one of {', '.join(TO_SCALES)}; got {to!r}.", code="scale-unknown")
-    return Converted(model, Link(of, to), labels_of(model))
+    return Converted(model, Link(of, to), Carried(model).labels)
 
 
 def _checked_labels(labels: Iterable[Any]) -> tuple[Any, ...]:
-    names = () if isinstance(labels, str) else tuple(e.item() if hasattr(e, "item") else e for e in labels)
+    names = () if isinstance(labels, str) else tuple(entry(label) for label in labels)
     if not names or len(set(names)) != len(names):
         raise InputError(
             f"`labels` must be different labels, one for each output; got {excerpt(labels)}.",

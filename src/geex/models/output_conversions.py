@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import Array, as_array, host
+from geex._arrays.scalars import entry
 from geex._problem.outputs import log_odds, softmax
 from geex._stored_names import stored
 from geex.errors import AnswerError
@@ -61,7 +62,7 @@ class Indicator:
     labels: tuple[Any, ...]
 
     def __call__(self, answers: Any) -> np.ndarray:
-        rows = [row.item() if hasattr(row, "item") else row for row in answers]
+        rows = [entry(row) for row in answers]
         place = {label: number for number, label in enumerate(self.labels)}
         scores = np.zeros((len(rows), len(place)))
         for number, row in enumerate(rows):

@@ -21,7 +21,6 @@ from geex._problem.model_identity import identity
 from geex._query.limits import Limits, limits_of
 from geex._stored_names import stored
 from geex.errors import InputError, MissingPackage
-from geex.models.declared import labels_of, limits_of
 from geex.models.scikit_learn import sklearn
 
 # A word: letters and digits, with apostrophes and hyphens inside.
@@ -101,11 +100,12 @@ class PresenceModel:
 
     @property
     def labels(self) -> tuple[Any, ...] | None:
-        return labels_of(self.model)
+        labels: tuple[Any, ...] | None = Carried(self.model).labels
+        return labels
 
     @property
     def limits(self) -> Limits:
-        return limits_of(self.model)
+        return limits_of(self.model, None)
 
 
 @stored("words/1")

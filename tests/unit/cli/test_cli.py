@@ -183,7 +183,7 @@ def test_a_row_of_a_table_is_explained_by_its_columns(here, capsys):
     told = json.loads(result.out)
     found = {entry["feature"]: entry["value"] for entry in told["largest"]}
     assert found == pytest.approx({"pay": 2 * (4 - 5.5 / 3), "age": -(5 - 8 / 3), "height": 0}, abs=1e-5)
-    assert told["config"]["method"] == "Shapley()"
+    assert told["settings"]["method"] == "Shapley()"
     refused(geex_(capsys, "explain", here.row, "rows.csv"), "cell-not-a-number", "'kind'", "--drop")
     refused(geex_(capsys, "explain", here.row, "rows.csv", "--drop", "kin"), "column-missing", "'kind'")
     refused(

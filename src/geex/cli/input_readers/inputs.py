@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from geex._explain.defaults import looks_like_a_batch
+from geex._problem.foreign_model import Carried
 from geex.cli.baselines import numbers_in
 from geex.cli.input_readers.images import ORDERS, Preprocessing, image_in, preprocessing_for
 from geex.cli.input_readers.tables import table_in
 from geex.cli.options import Preparation
 from geex.errors import FileError, InputError
-from geex.models.declared import names_of, shape_of
 
 # Suffixes of tables.
 TABLES = (".csv", ".tsv", ".parquet")
@@ -54,11 +54,11 @@ def input_of(name: str, preparation: Preparation, model: Any) -> Input:
     title = "standard input" if name == "-" else name
     if not content:
         raise FileError(f"{title} must not be empty.", code="input-empty")
-    shape = shape_of(model)
+    shape = Carried(model).shape
     if content.startswith(b"\x93NUMPY"):
         return _array(content, title, shape)
     if content.startswith(b"PAR1") or Path(name).suffix.lower() in TABLES or (name == "-" and _is_text(content)):
-        return _row(content, title, preparation, names_of(model))
+        return _row(content, title, preparation, Carried(model).names)
     if Path(name).suffix.lower() == ".npy":
         raise FileError(f"{title} must be an .npy file, as numpy.save writes it.", code="npy-unreadable")
     return _image(content, title, preparation, shape)
