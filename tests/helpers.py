@@ -1,6 +1,9 @@
 """Small things that several test files use."""
 
+from contextlib import contextmanager
+
 import numpy as np
+import pytest
 
 import geex
 from geex._explain.prepare import prepare
@@ -28,3 +31,11 @@ def assert_within(estimate, stderr, truth, z=4.0):
     """Every estimate within z standard errors of the truth, and not suspiciously close: errors are used, not slack."""
     deviation = (np.asarray(estimate) - np.asarray(truth)) / np.asarray(stderr)
     assert np.abs(deviation).max() < z, f"worst z = {np.abs(deviation).max():.2f}"
+
+
+@contextmanager
+def raises(kind: type, code: str):
+    """Expect an error of this class with this code, and return what pytest.raises does."""
+    with pytest.raises(kind) as info:
+        yield info
+    assert info.value.code == code, f"code {info.value.code!r}: {info.value}"

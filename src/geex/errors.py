@@ -43,11 +43,18 @@ class GeexError(Exception):
         What is wrong, and one way to mend it.
     code
         A stable name of the mistake, such as "sigma-not-positive". Programs and tests compare this, not the message.
+    fix
+        The way to mend it in Python, as a sentence of its own after the message. The command line has its own instead.
+
+    Attributes
+    ----------
+    problem
+        The message without `fix`.
     """
 
-    def __init__(self, message: str = "", *, code: str = "") -> None:
-        super().__init__(message)
-        self.code = code
+    def __init__(self, message: str = "", *, code: str = "", fix: str = "") -> None:
+        super().__init__(f"{message} {fix}" if fix else message)
+        self.code, self.problem = code, message
 
 
 class InputError(GeexError, ValueError):
@@ -93,12 +100,12 @@ class ModelRaised(ModelError):
 class Refused(ModelRaised):
     """A service refused the request and would refuse it again. `status` is its HTTP status, where it sent one."""
 
-    def __init__(self, message: str = "", status: int | None = None, *, code: str = "") -> None:
-        super().__init__(message, code=code)
+    def __init__(self, message: str = "", status: int | None = None, *, code: str = "", fix: str = "") -> None:
+        super().__init__(message, code=code, fix=fix)
         self.status = status
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.status), {"code": self.code}
+        return type(self), (str(self), self.status), {"code": self.code, "problem": self.problem}
 
 
 class TooLarge(Refused, MemoryError):
@@ -108,8 +115,8 @@ class TooLarge(Refused, MemoryError):
 class AnswerError(ModelError):
     """The model answered something that cannot be used. `query` is the row that caused it, where one did."""
 
-    def __init__(self, message: str = "", query: Any = None, *, code: str = "") -> None:
-        super().__init__(message, code=code)
+    def __init__(self, message: str = "", query: Any = None, *, code: str = "", fix: str = "") -> None:
+        super().__init__(message, code=code, fix=fix)
         self.query = query
 
 
@@ -119,12 +126,12 @@ class TransientError(ModelError):
     retry_after: how many seconds the server asked to be left alone, where it did.
     """
 
-    def __init__(self, message: str = "", retry_after: float | None = None, *, code: str = "") -> None:
-        super().__init__(message, code=code)
+    def __init__(self, message: str = "", retry_after: float | None = None, *, code: str = "", fix: str = "") -> None:
+        super().__init__(message, code=code, fix=fix)
         self.retry_after = retry_after
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.retry_after), {"code": self.code}
+        return type(self), (str(self), self.retry_after), {"code": self.code, "problem": self.problem}
 
 
 class Unreachable(TransientError):

@@ -1,4 +1,4 @@
-"""The commands. Each does one thing and tells what came of it."""
+"""The commands."""
 
 import json
 import shlex
@@ -10,38 +10,39 @@ import typer
 
 import geex
 from geex._results.explanation import Explanation
-from geex.cli import again, options
-from geex.cli.job import ready, recognised
-from geex.cli.methods import method as method_of
-from geex.cli.methods import stop as stop_of
-from geex.cli.models import opened
-from geex.cli.naming import shown
-from geex.cli.options import Access, Question, Wanted, gathered
-from geex.cli.told import plain, summary
-from geex.cli.trials import Trial, drawn, table, tried
-from geex.cli.writing import PICTURES, checked, is_stream, write
-from geex.errors import InputError
+from geex.cli import options, replay
+from geex.cli.comparison import Comparand, comparand, comparison_table, figure
+from geex.cli.models import model_of
+from geex.cli.named_classes import method_of, stop_of
+from geex.cli.options import ModelOptions, Preparation, Question, gathered
+from geex.cli.output_files import PICTURES, is_stream, output_paths, write
+from geex.cli.prepared import check_score, prepared
+from geex.cli.results import json_of, text_of
+from geex.cli.stored_explanations import check_journal, explanation_in, with_input
+from geex.errors import InputError, ModelError, RunError
 
 app = typer.Typer(
     no_args_is_help=True,
-    rich_markup_mode=None,
+    rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    help="Explains one decision of a model that can only be queried: every feature's share, with its standard error.",
-    epilog="Exit codes: 0 done, 1 the run failed, 2 wrong use. --debug anywhere shows where an error comes from.",
+    help="Explain one decision of a model that can only be queried: a value for each feature, with its standard error.",
+    epilog="Exit codes: 0 done, 1 the run failed, 2 wrong use. Put --debug anywhere for the traceback of an error.",
 )
 
 
-def _version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         print(f"geex {geex.__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def _everywhere(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")] = False,
 ) -> None:
     pass
 
@@ -50,61 +51,70 @@ def _everywhere(
 @gathered
 def explain(
     context: typer.Context,
-    asked: Question,
+    question: Question,
     method: options.Method = None,
+    stop: options.StopRule = None,
     journal: options.Journal = None,
-    stop: options.Stop = None,
     price: options.Price = None,
     output: options.Output = None,
     curve: options.Curve = False,
     as_json: options.AsJson = False,
     *,
-    wanted: Wanted,
-    access: Access,
+    preparation: Preparation,
+    model_options: ModelOptions,
 ) -> int:
-    """Explain one decision of MODEL: what in INPUT carried it, and by how much."""
-    paths = checked(output or ())
-    how, enough = (None if method is None else method_of(method)), (None if stop is None else stop_of(stop))
-    begun = ready(asked, wanted, access)
+    """Explain one decision of MODEL: which parts of INPUT contribute to it, and how much."""
+    paths = output_paths(output or ())
     if journal is not None:
-        again.remember(journal, context.obj, asked.model)
-    explanation = begun.explain(how, journal, enough, price)
+        check_journal(journal)
+    chosen_method = None if method is None else method_of(method)
+    rule = None if stop is None else stop_of(stop)
+    run = prepared(question, preparation, model_options)
+    if journal is not None:
+        replay.store_command(journal, context.obj, question.model)
+    try:
+        explanation = run.explain(chosen_method, journal, rule, price)
+    except (ModelError, RunError) as error:
+        if journal is not None:  # in place of the advice for Python
+            error.__notes__ = [f"Continue with: geex resume {shlex.quote(journal)}"]
+        raise
     for path in paths:
-        write(explanation, path, begun.subject.picture, begun.model if curve else None, again.told(context.obj))
-    tell(explanation, begun.subject.picture, paths, as_json)
+        model = run.model if curve else None
+        write(explanation, path, run.input.picture, model, replay.command_line(context.obj))
+    _print_result(explanation, paths, as_json)
     if explanation.partial and journal is not None:
-        print(f"geex: stopped; go on with: geex resume {shlex.quote(journal)}", file=sys.stderr)
+        print(f"geex: stopped. Continue with: geex resume {shlex.quote(journal)}", file=sys.stderr)
     return 1 if explanation.partial else 0
 
 
-def tell(explanation: Explanation, picture: Any, paths: list[Path], as_json: bool) -> None:
-    """The end of a run: on standard output, or on standard error where that carries a file."""
+def _print_result(explanation: Explanation, paths: list[Path], as_json: bool) -> None:
+    """Print the result; on standard error if standard output carries a file."""
     streamed = any(is_stream(path.name) for path in paths)
     if as_json and not streamed:
-        print(json.dumps(plain(explanation, False), allow_nan=False))
+        print(json.dumps(json_of(explanation, False), allow_nan=False))
         return
     files = [str(path) for path in paths if not is_stream(path.name)]
-    lines = [summary(explanation, picture), *(f"wrote {file}" for file in files)]
+    lines = [text_of(explanation), *(f"wrote {file}" for file in files)]
     print("\n".join(lines), file=sys.stderr if streamed else sys.stdout)
 
 
 @app.command(epilog="Example: geex compare model.onnx cat.jpg -m geex -m regression -m rise -q 1000 -o cat.png")
 @gathered
 def compare(
-    asked: Question,
+    question: Question,
     method: options.Methods,
-    output: options.Output = None,
+    output: options.Comparison = None,
     as_json: options.AsJson = False,
     *,
-    wanted: Wanted,
-    access: Access,
+    preparation: Preparation,
+    model_options: ModelOptions,
 ) -> None:
-    """Explain one input by several methods: a table of how good each is, and a picture."""
+    """Explain one input by several methods. Prints a table of deletion and insertion, and draws a picture."""
     methods = {name: method_of(name) for name in method}
-    paths = checked(output or (), (*PICTURES, ".json"))
-    begun = ready(asked, wanted, access)
-    trials = [tried(name, begun.explain(one), begun.model) for name, one in methods.items()]
-    _compared(trials, paths, begun.subject.picture, as_json)
+    paths = output_paths(output or (), (*PICTURES, ".json"))
+    run = prepared(question, preparation, model_options)
+    found = [comparand(name, run.explain(one), run.model) for name, one in methods.items()]
+    _print_comparison(found, paths, run.input.picture, as_json)
 
 
 @app.command(epilog="Example: geex evaluate model.onnx cat.npz other.npz -o curves.png")
@@ -112,80 +122,96 @@ def compare(
 def evaluate(
     model: options.ModelName,
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE…", help="Explanations, as geex explain -o FILE.npz wrote them.")
+        list[str], typer.Argument(metavar="FILE…", help="Explanations that geex explain -o FILE.npz wrote.")
     ],
     score: options.Score = None,
     baseline: Annotated[
-        str | None, typer.Option(help="What removed features become. [the baseline of each explanation]")
+        str | None,
+        typer.Option(
+            help="The value of removed features. Default: the baseline of each explanation.",
+            rich_help_panel=options.EXPLAINED,
+        ),
     ] = None,
-    output: options.Output = None,
+    output: options.Comparison = None,
     as_json: options.AsJson = False,
     *,
-    access: Access,
+    model_options: ModelOptions,
 ) -> None:
-    """Test saved explanations on MODEL: what the score does while features go, or come back, by their values."""
-    paths = checked(output or (), (*PICTURES, ".json"))
+    """Test saved explanations on MODEL: the score while features are removed, or put back, by their values."""
+    paths = output_paths(output or (), (*PICTURES, ".json"))
+    check_score(score)
     loaded = {name: Explanation.load(name) for name in files}
-    opened_model = opened(model, access)
-    trials = [tried(Path(name).stem, one, opened_model, baseline, score) for name, one in loaded.items()]
-    _compared(trials, paths, None, as_json, curves=True)
+    opened = model_of(model, model_options)
+    found = [comparand(Path(name).stem, one, opened, baseline, score) for name, one in loaded.items()]
+    _print_comparison(found, paths, None, as_json, curves=True)
 
 
-def _compared(trials: list[Trial], paths: list[Path], picture: Any, as_json: bool, curves: bool = False) -> None:
-    facts = [trial.facts() for trial in trials]
+def _print_comparison(
+    found: list[Comparand], paths: list[Path], picture: Any, as_json: bool, curves: bool = False
+) -> None:
+    facts = [one.facts() for one in found]
     for path in paths:
         if path.suffix == ".json":
             path.write_text(json.dumps(facts, allow_nan=False) + "\n", encoding="utf-8")
         else:
-            drawn(trials, picture, curves).savefig(path, dpi=150)
-    print(json.dumps(facts, allow_nan=False) if as_json else "\n".join([table(trials), *(f"wrote {p}" for p in paths)]))
+            figure(found, picture, curves).savefig(path, dpi=150)
+    lines = [comparison_table(found), *(f"wrote {path}" for path in paths)]
+    print(json.dumps(facts, allow_nan=False) if as_json else "\n".join(lines))
 
 
 @app.command(epilog="Example: geex resume run.geex -o cat.html")
 def resume(
-    journal: Annotated[str, typer.Argument(metavar="JOURNAL", help="What geex explain --journal wrote.")],
+    journal: Annotated[str, typer.Argument(metavar="JOURNAL", help="The file of geex explain --journal.")],
     queries: Annotated[
-        int | None, typer.Option("--queries", "-q", help="The most rows that the model is asked. [as it was begun]")
+        int | None,
+        typer.Option("--queries", "-q", min=1, help="The most rows that the model receives. Default: as before."),
     ] = None,
     output: options.Output = None,
     model: Annotated[
-        str | None, typer.Option(help="The model, where it has moved or its address holds a secret.")
+        str | None, typer.Option(help="The model, if it has moved or if its address holds a secret.")
     ] = None,
-    header: Annotated[options.Several, typer.Option(help="As in geex explain; again for more.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    header: Annotated[
+        options.Several, typer.Option(help="A header of each request, as in geex explain. Repeat it for more.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress bar.")] = False,
 ) -> int:
-    """Go on with a run that stopped, or give it more queries. What is answered is not asked again."""
-    outputs = [str(path.resolve()) if not is_stream(path.name) else path.name for path in checked(output or ())]
-    before = _began(journal).get("queries")
+    """Continue a run that stopped, or give it more queries. Stored answers are not requested again."""
+    if not Path(journal).is_file():
+        raise InputError(f"JOURNAL must be a file; there is none at {journal}.", code="journal-missing")
+    check_journal(journal)
+    outputs = [str(path.resolve()) if not is_stream(path.name) else path.name for path in output_paths(output or ())]
+    before = _options_of(journal).get("queries")
     if queries is not None and before is not None and queries < before:
-        raise InputError(f"--queries is {queries} and {journal} was given {before} before; wanted no fewer.")
-    arguments = again.recalled(journal, model, header or [])
+        raise InputError(
+            f"--queries must be at least {before}, the budget of the run so far; got {queries}.", code="budget-shrinks"
+        )
+    arguments = replay.arguments_to_resume(journal, model, header or [])
     more = [] if queries is None else ["--queries", str(queries)]
     arguments += [*more, *(word for name in outputs if name not in arguments for word in ("--output", name))]
-    now = [*arguments, *(["--quiet"] if quiet else [])]  # this time, and not kept with the journal
+    now = [*arguments, *(["--quiet"] if quiet else [])]  # for this time only: not stored with the journal
     return int(app(now, prog_name="geex", standalone_mode=False, obj=arguments) or 0)
 
 
 @app.command(epilog="Example: geex show cat.npz -o cat.html")
 def show(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="An explanation (.npz), or a journal.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A saved explanation (.npz) or a journal.")],
     target: options.Target = None,
     labels: options.Labels = None,
     output: options.Output = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show a saved explanation, or what a journal holds so far; write it in another form. No query is asked."""
-    paths = checked(output or ())
-    began = _began(file)
-    explanation, picture = recognised(shown(Path(file), target, labels or began.get("labels")), began)
+    """Print a saved explanation, or the contents of a journal, and write it in another form. No query is sent."""
+    paths = output_paths(output or ())
+    begun = _options_of(file)
+    explanation, picture = with_input(explanation_in(Path(file), target, labels or begun.get("labels")), begun)
     for path in paths:
         write(explanation, path, picture, None, None)
-    tell(explanation, picture, paths, as_json)
+    _print_result(explanation, paths, as_json)
 
 
-def _began(journal: str) -> dict[str, Any]:
-    """The options of the command that began a journal, files that are still there by their full path; or none."""
-    arguments, folder, _ = again.kept(journal) or ([], "", 0)
+def _options_of(journal: str) -> dict[str, Any]:
+    """Return the options of the command that began a journal, with full paths of files that still exist; or {}."""
+    arguments, folder, _ = replay.stored_command(journal) or ([], "", 0)
     if arguments[:1] != ["explain"]:
         return {}
     group: Any = typer.main.get_command(app)
@@ -196,18 +222,20 @@ def _began(journal: str) -> dict[str, Any]:
 
 @app.command(epilog="Example: geex demo -o boot.html")
 def demo(
-    output: Annotated[str, typer.Option("--output", "-o", help="Where the report goes, .html.")] = "geex-demo.html",
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="The .html file of the report.", rich_help_panel=options.RESULT)
+    ] = "geex-demo.html",
     photo: Annotated[
-        bool, typer.Option("--photo", help="A photo and EfficientNet-Lite0, in place of a garment.")
+        bool, typer.Option("--photo", help="Explain a photo and EfficientNet-Lite0 instead of a garment.")
     ] = False,
     queries: Annotated[
         int | None,
-        typer.Option("--queries", "-q", help="The most rows that the network is asked. [5000; with --photo 1000]"),
+        typer.Option("--queries", "-q", min=1, help="The most rows that the network receives. Default: 1000."),
     ] = None,
 ) -> None:
     """Explain a decision of the embedded network, and write the report."""
     from geex.demo import run
 
-    (path,) = checked([output], (".html",))
-    explanation, picture = run.photo(path, queries) if photo else run.garment(path, queries)
-    tell(explanation, picture, [path], False)
+    (path,) = output_paths([output], (".html",))
+    explanation, _ = run.photo(path, queries) if photo else run.garment(path, queries)
+    _print_result(explanation, [path], False)

@@ -1,4 +1,4 @@
-"""How good an explanation is: what the model's score does while features go in the order of their attribution."""
+"""Tests of explanations: the model's score while features are removed in the order of their attribution."""
 
 from geex.evaluate.compare import Paired, Summary, paired, summary
 from geex.evaluate.curves import Curve, deletion, insertion, noise

@@ -2,15 +2,14 @@
 
     deletion    x⁽ⁱ⁾ = x with its top i·step features replaced
     insertion   x⁽ⁱ⁾ = the replacement with the top i·step features of x put back
-    i = 1 … l,  l = ⌈p / step⌉: the last step takes what is left, so that it ends at the replacement (at x)
+    i = 1 … l,  l = ⌈p / step⌉: the last step takes the rest, so a deletion ends at the replacement, an insertion at x
 
     area = 1/l Σᵢ f(x⁽ⁱ⁾)/f(x)          insertion: higher is better
     aopc = 1/l Σᵢ (1 − f(x⁽ⁱ⁾)/f(x))    deletion: higher is better (the paper's normalised AOPC)
 
-x⁽ⁱ⁾ is made of the rank of every element, rank(e) < i·step, a batch of i at a time.
+x⁽ⁱ⁾ follows from the rank of each element, rank(e) < i·step, for a batch of i at a time.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
@@ -18,35 +17,46 @@ from typing import Any, Literal
 import numpy as np
 
 from geex._arrays.arrays import Array, Stream, as_explicand, host, like, namespace, working
-from geex._arrays.scalars import scalar
-from geex._arrays.validation import is_whole, whole
-from geex._problem.baselines import Baseline, baselines
-from geex._problem.outputs import AUTO, Score, check_score, chosen, followed, scored
+from geex._arrays.validation import whole
+from geex._problem.baselines import Baseline
+from geex._problem.outputs import Score, chosen, scored
 from geex._protocols import Features
 from geex._query.ordered_answers import Asker, default_batch
 from geex._query.retrying_call import Model
 from geex._query.session import engine
-from geex._results.explanation import Explanation
-from geex.errors import AnswerError, BaselineError, BudgetError, InputError, TargetError
-from geex.evaluate.order import attributions, element_ranks, features_of
+from geex.errors import AnswerError, InputError
+from geex.evaluate.walk import Walk, checked_walk
 
 Kind = Literal["deletion", "insertion"]
 
-NEXT_TO_NOTHING = 1e-9
-ROUNDED = 1e-3  # what x may be off by in another type
-NOISE = 10  # the noise's place in the seed's streams, apart from those that explanations draw from
+# Smaller scores of x cannot normalise a curve.
+LOWEST_START = 1e-9
+# The stream of the seed that `noise` uses; explanations use others.
+NOISE_STREAM = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """What the score did, step by step, and the two areas that one number can be made of.
+    """The score at each step, and its area.
 
-    kind: "deletion" or "insertion".
-    curve: f(x⁽ⁱ⁾) for i = 1 … l.
-    fractions: the share of features removed (put back) at each of these steps; the last is 1.
-    start: f(x), which normalises both kinds. It is where a deletion starts and where an insertion ends.
-    queries: how many were asked, 1 + l.
-    target: the output that f is.
+    Attributes
+    ----------
+    kind : {"deletion", "insertion"}
+        Whether features are removed or put back.
+    curve : ndarray (l,)
+        f(x⁽ⁱ⁾) for i = 1 … l.
+    fractions : ndarray (l,)
+        The share of features removed (put back) at each step; the last is 1.
+    start : float
+        f(x), which normalises both kinds: a deletion starts there, an insertion ends there.
+    queries : int
+        The number of queries, 1 + l.
+    target : int
+        The output.
+    area : float
+        1/l Σ f(x⁽ⁱ⁾)/f(x), the area under the normalised curve. The number for an insertion: higher is better.
+    aopc : float
+        1/l Σ (1 − f(x⁽ⁱ⁾)/f(x)), the area over the normalised curve. The number for a deletion: higher is better.
     """
 
     kind: Kind
@@ -58,15 +68,12 @@ class Curve:
 
     @property
     def area(self) -> float:
-        """1/l Σ f(x⁽ⁱ⁾)/f(x), the area under the normalised curve: the number of an insertion, higher is better."""
+        """The area under the normalised curve, 1/l Σ f(x⁽ⁱ⁾)/f(x)."""
         return float(np.mean(self.curve / self.start))
 
     @property
     def aopc(self) -> float:
-        """1/l Σ (1 − f(x⁽ⁱ⁾)/f(x)), the area over the normalised curve: the number of a deletion, higher is better.
-
-        For an insertion it is as well defined, and lower is better: read `area` there.
-        """
+        """The area over the normalised curve, 1/l Σ (1 − f(x⁽ⁱ⁾)/f(x))."""
         return float(np.mean(1 - self.curve / self.start))
 
     def __repr__(self) -> str:
@@ -90,25 +97,60 @@ def deletion(
     step: int = 1,
     batch: int | None = None,
 ) -> Curve:
-    """Replaces the features of x, the most important first, and asks the model after every `step` of them.
+    """Replace the features of x, the largest value first, and query the model after each `step` of them.
 
-    model: a callable from a batch (n, *x.shape) to answers (n,) or (n, k).
-    x: one explicand, without a batch axis. Its library and device decide where everything runs.
-    values: an Explanation of one output, or a value for every feature, in any array library: of the shape of x; of
-        that shape without its channel axis (the first or the last), and a pixel goes with all its channels; or of
-        the shape of `features`. Equal values go in the order of their index.
-    target: which output. None: that of the Explanation, or else the largest for x.
-    score: what of the answer is followed, as in `geex.explain`; it has to be above 0 for x. None: that of the
-        Explanation, or else the answer as it comes. Where the Explanation is of log-odds, as the default for images is
-        where a model answers with chances, it is the chances: f(x⁽ⁱ⁾)/f(x) of log-odds has no meaning.
-    features: `Elements()`, `Pixels(channels=axis)`, `Groups(map)`. None: those of the Explanation, or else what the
-        shape of `values` says.
-    replacement: what removed features become: a number, an array, `geex.blur(…)`, any callable from x to an array,
-        or `noise(x, …)`. None: the baseline of the Explanation, or else 0.
-    step: features per query.
-    batch: rows per call of the model, as in `geex.explain`. It does not change the result.
+    Parameters
+    ----------
+    model : callable
+        From a batch (n, *x.shape) to answers (n,) or (n, k).
+    x : array
+        One input, without a batch axis. Its library and device are used throughout.
+    values : Explanation or array
+        An explanation of one output; or values in the shape of x, in that shape without its channel axis (the first
+        or the last; a pixel then has all its channels), or in the shape of `features`. Equal values are taken in the
+        order of their index.
+    target : int, optional
+        The output. By default that of the Explanation, else the largest for x.
+    score : str or callable, optional
+        The score, as in `geex.explain`; it must be above 0 for x. By default that of the Explanation, else the answer
+        as it comes. For an Explanation of log-odds the default is the probability: f(x⁽ⁱ⁾)/f(x) of log-odds has no
+        meaning.
+    features : Elements, Pixels or Groups, optional
+        By default those of the Explanation, else those that follow from the shape of `values`.
+    replacement : number, array or callable, optional
+        The values of removed features: also `geex.blur(…)`, any callable from x to an array, or `noise(x, …)`. By
+        default the baseline of the Explanation, else 0.
+    step : int, default 1
+        Features per query.
+    batch : int, optional
+        Rows per call of the model. It does not change the result.
+
+    Returns
+    -------
+    Curve
+        The score at each step; `aopc` is its number.
+
+    Raises
+    ------
+    InputError
+        If a setting is wrong or does not fit x.
+    AnswerError
+        If the score of x is not above 0.
+
+    Notes
+    -----
+    x⁽ⁱ⁾ is x with its first i·step features replaced, and aopc = 1/l Σᵢ (1 − f(x⁽ⁱ⁾)/f(x)), the normalised AOPC of
+    the paper.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geex
+    >>> model = lambda rows: rows.sum(axis=1)
+    >>> geex.evaluate.deletion(model, np.array([1.0, 3.0]), [1.0, 3.0])
+    Curve: deletion of output 0, aopc 0.8750; f(x) 4, 0 after 2 steps; 3 queries
     """
-    walk = _prepare(x, values, target, score, features, replacement, step, batch)
+    walk = checked_walk(x, values, target, score, features, replacement, step, batch)
     return _walked("deletion", model, walk, before=walk.explicand, after=walk.replacement)
 
 
@@ -124,135 +166,71 @@ def insertion(
     step: int = 1,
     batch: int | None = None,
 ) -> Curve:
-    """Starts from the replacement and puts the features of x back, the most important first; see `deletion`."""
-    walk = _prepare(x, values, target, score, features, replacement, step, batch)
+    """Start from the replacement, put the features of x back, the largest value first, and query the model each time.
+
+    Parameters
+    ----------
+    model, x, values, target, score, features, replacement, step, batch
+        As in `deletion`.
+
+    Returns
+    -------
+    Curve
+        The score at each step; `area` is its number.
+
+    Notes
+    -----
+    x⁽ⁱ⁾ is the replacement with the first i·step features of x, and area = 1/l Σᵢ f(x⁽ⁱ⁾)/f(x).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geex
+    >>> model = lambda rows: rows.sum(axis=1)
+    >>> geex.evaluate.insertion(model, np.array([1.0, 3.0]), [1.0, 3.0]).curve
+    array([3., 4.])
+    """
+    walk = checked_walk(x, values, target, score, features, replacement, step, batch)
     return _walked("insertion", model, walk, before=walk.replacement, after=walk.explicand)
 
 
 def noise(x: Any, sigma: float = 1.0, seed: int = 0) -> Array:
-    """One image of independent N(0, σ²) in the shape, library and device of x: a replacement that methods can share.
+    """Draw independent noise from N(0, σ²) in the shape of x, a replacement that several methods can share.
 
-    The numbers depend on the seed and the shape alone, not on the library or device.
+    Parameters
+    ----------
+    x : array
+        The input; its shape, library and device are those of the result.
+    sigma : float, default 1
+        The standard deviation, in the units of x.
+    seed : int, default 0
+        The numbers depend on the seed and the shape alone, not on the library or device.
+
+    Returns
+    -------
+    array
+        Noise in the shape of x.
+
+    Raises
+    ------
+    InputError
+        If `sigma` is not positive or `seed` is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geex
+    >>> geex.evaluate.noise(np.zeros((3, 4)), sigma=0.5, seed=1).shape
+    (3, 4)
     """
     explicand = working(as_explicand(x))
     if isinstance(sigma, bool) or not isinstance(sigma, Real) or not 0 < float(sigma) < np.inf:
-        raise InputError(f"sigma is {sigma!r}; wanted a number above 0, in the units of x.")
-    generator = Stream(whole("seed", seed, 0, InputError), (NOISE,), explicand).generator()
+        raise InputError(f"`sigma` must be positive, in the units of x; got {sigma!r}.", code="sigma-not-positive")
+    generator = Stream(whole("seed", seed, 0, InputError), (NOISE_STREAM,), explicand).generator()
     return like(float(sigma) * generator.standard_normal(tuple(explicand.shape)), explicand)
 
 
-@dataclass(frozen=True, eq=False)
-class _Walk:
-    """Everything a curve is made of, checked before the first query: arrays of the shape of x, on its device."""
-
-    explicand: Array
-    replacement: Array
-    ranks: Array
-    counts: np.ndarray
-    target: int | None
-    score: Score
-    batch: int | None
-
-    def images(self, before: Array, after: Array, batch: int) -> Iterator[Array]:
-        """`before` with `after` in its first counts[i] features, in batches (≤ batch, *shape)."""
-        xp = namespace(self.ranks)
-        ones = (1,) * len(self.ranks.shape)
-        for start in range(0, len(self.counts), batch):
-            counts = like(self.counts[start : start + batch], self.ranks)
-            yield xp.where(self.ranks[None, ...] < xp.reshape(counts, (-1, *ones)), after, before)
-
-
-def _prepare(
-    x: Any,
-    values: Any,
-    target: int | None,
-    score: Score,
-    features: Features | None,
-    replacement: Baseline | None,
-    step: int,
-    batch: int | None,
-) -> _Walk:
-    array = as_explicand(x)
-    explicand = working(array)
-    xp, shape = namespace(array), tuple(int(n) for n in array.shape)
-    dtype = array.dtype if xp.isdtype(array.dtype, "real floating") else explicand.dtype
-    given = attributions(values)
-    if isinstance(values, Explanation):
-        _same(values, explicand)
-    features = features_of(values, features, shape, given.shape)
-    check_score(score)
-    return _Walk(
-        explicand=xp.astype(explicand, dtype),
-        replacement=xp.astype(_replacement(replacement, values, explicand, features), dtype),
-        ranks=like(element_ranks(given, features, shape), explicand, xp.int64),
-        counts=_counts(given.size, whole("step", step, 1, InputError)),
-        target=_target(target, values),
-        score=_score(score, values),
-        batch=None if batch is None else whole("batch", batch, 1, BudgetError),
-    )
-
-
-def _score(score: Score, values: Any) -> Score:
-    """The score that is followed: an Explanation brings its own where none is named, of log-odds the chances."""
-    if score is None and isinstance(values, Explanation):
-        score = followed(_own(values))
-    return followed(score) if score == AUTO else score
-
-
-def _own(explanation: Explanation) -> Score:
-    """The score of an Explanation, one that was saved too."""
-    if explanation.record is not None:
-        return explanation.record.task.score
-    score = explanation.settings.score
-    if score is not None and not isinstance(score, str):
-        raise InputError(
-            f"the explanation is of score={score}, which cannot be made again; name it, as score=… or --score.",
-            code="score-not-remakable",
-        )
-    return score
-
-
-def _same(explanation: Explanation, explicand: Array) -> None:
-    """Raises InputError where an Explanation is of another x."""
-    if explanation.explicand is None:
-        return
-    own, given = (host(array).astype(np.float64) for array in (explanation.explicand, explicand))
-    if own.shape != given.shape or not np.allclose(own, given, rtol=ROUNDED, atol=ROUNDED * np.abs(own).max()):
-        raise InputError("values explains another x than this one; values=explanation.values tests it on this one.")
-
-
-def _counts(size: int, step: int) -> np.ndarray:
-    """How many features are gone after steps 1 … l."""
-    return np.minimum(np.arange(1, -(-size // step) + 1) * step, size)
-
-
-def _target(target: Any, values: Any) -> int | None:
-    if target is None and isinstance(values, Explanation):
-        target = values.target
-    if target is None:
-        return None
-    target = scalar(target)
-    if not is_whole(target):
-        raise TargetError(f"target is {target!r}; wanted one whole number, or None for the largest output.")
-    return int(target)
-
-
-def _replacement(spec: Baseline | None, values: Any, explicand: Array, features: Features) -> Array:
-    if spec is None:
-        known = values.baseline if isinstance(values, Explanation) else None
-        spec = 0.0 if known is None else like(host(known), explicand)
-    if isinstance(spec, list | tuple):
-        raise BaselineError(
-            f"replacement is a {type(spec).__name__} of {len(spec)}; wanted one number, array or rule such as "
-            "geex.blur(…). For an array, say np.asarray(replacement)."
-        )
-    try:
-        return baselines(spec, explicand, features)[0]
-    except BaselineError as error:
-        raise BaselineError(f"replacement: {error}") from error
-
-
-def _walked(kind: Kind, model: Model, walk: _Walk, before: Array, after: Array) -> Curve:
+def _walked(kind: Kind, model: Model, walk: Walk, before: Array, after: Array) -> Curve:
     batch = default_batch(walk.explicand) if walk.batch is None else walk.batch
     total = 1 + len(walk.counts)
     with engine(model).opened(batch, total) as session:
@@ -266,10 +244,11 @@ def _walked(kind: Kind, model: Model, walk: _Walk, before: Array, after: Array) 
 
 
 def _normaliser(start: float, target: int, explicand: Array) -> float:
-    if start < NEXT_TO_NOTHING:
+    if start < LOWEST_START:
         raise AnswerError(
-            f"f(x) is {start:.3g} for output {target}, and the curve is normalised by it: f(x⁽ⁱ⁾)/f(x) has no meaning. "
-            "Take another target, or a score that is above 0 for x, such as score='softmax' of logits.",
+            f"The score of x must be above 0 to normalise the curve; f(x) is {start:.3g} for output {target}.",
             query=explicand,
+            code="score-not-above-zero",
+            fix="Use another target, or another score, such as score='softmax' of logits.",
         )
     return start

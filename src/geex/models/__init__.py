@@ -1,7 +1,7 @@
-"""Models of all kinds as callables (n, *shape) -> (n,) or (n, k).
+"""Adapters that make callables (n, *shape) -> (n,) or (n, k) out of models of all kinds.
 
-An adapter is a description: it opens and calls nothing when it is made, can be pickled, and is opened once in every
-process that calls it. The library that it needs is imported then.
+An adapter is a description. Making one opens and calls nothing. It can be pickled. Each process that calls it opens
+the model once, and imports the library that it needs at that moment.
 """
 
 from geex.models.http_service import http

@@ -1,4 +1,4 @@
-"""One HTTP client per process, which keeps its connections and tells no secret to a log."""
+"""One HTTP client per process. It keeps connections open, and writes no secret to a log."""
 
 import atexit
 import logging
@@ -13,21 +13,24 @@ from geex.errors import InputError, MissingPackage
 from geex.models.request_formats import Body
 from geex.models.secrets import Address
 
-KEPT = 64
+# Idle connections that a process keeps open.
+IDLE_CONNECTIONS = 64
 
 
 def library() -> Any:
-    """httpx, imported when it is needed."""
+    """Import httpx at the moment of use."""
     try:
         import httpx
     except ImportError:
-        raise MissingPackage("a model behind HTTP needs httpx: pip install 'geex[http]'") from None
+        raise MissingPackage(
+            "A model behind HTTP needs httpx. Run `pip install httpx` (the extra `http`).", code="httpx-missing"
+        ) from None
     return httpx
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back, whole."""
+    """A complete reply."""
 
     status: int
     headers: Any
@@ -35,15 +38,15 @@ class Reply:
 
 
 def send(address: Address, body: Body, headers: dict[str, str], timeout: float, verify: bool | str) -> Reply:
-    """Posts a body and reads all of the reply within `timeout` seconds. Raises httpx's errors."""
+    """Post a body and read the whole reply within `timeout` seconds. Errors are those of httpx."""
     httpx = library()
     end = time.monotonic() + timeout
-    _quiet(address)
+    _hide_in_logs(address)
     client = _client(verify)
-    said = {**body.headers, **headers}
-    with client.stream("POST", address.url, content=body.content, headers=said, timeout=timeout) as response:
+    merged = {**body.headers, **headers}
+    with client.stream("POST", address.url, content=body.content, headers=merged, timeout=timeout) as response:
         parts = []
-        # httpx times every read by itself, and a reply that trickles in would never end
+        # httpx limits each read, not their sum: a reply that arrives byte by byte would never end
         for part in response.iter_bytes():
             parts.append(part)
             if time.monotonic() > end:
@@ -51,47 +54,52 @@ def send(address: Address, body: Body, headers: dict[str, str], timeout: float, 
         return Reply(response.status_code, response.headers, b"".join(parts))
 
 
+# guards _CLIENTS
 _LOCK = threading.Lock()
+# one client for each process and `verify`
 _CLIENTS: dict[tuple[int, bool | str], Any] = {}
 
 
 def _client(verify: bool | str) -> Any:
-    """The client of this process; a forked child is another process and has another."""
+    """Return the client of this process. A forked child has its own process id, and so its own client."""
     key = (os.getpid(), verify)
     with _LOCK:
         if key not in _CLIENTS:
-            _CLIENTS[key] = _opened(verify)
+            _CLIENTS[key] = _open_client(verify)
         return _CLIENTS[key]
 
 
-def _opened(verify: bool | str) -> Any:
+def _open_client(verify: bool | str) -> Any:
     httpx = library()
     try:
         context = ssl.create_default_context(cafile=verify) if isinstance(verify, str) else verify
     except OSError as error:
-        raise InputError(f"verify is {verify!r}: {error}; wanted True, False or a file of certificates.") from None
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=KEPT)
+        raise InputError(
+            f"`verify` must be True, False or a file of certificates; got {verify!r}: {error}.",
+            code="verify-not-certificates",
+        ) from None
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=IDLE_CONNECTIONS)
     return httpx.Client(verify=context, limits=limits)
 
 
 @atexit.register
 def _close() -> None:
-    """Closes what this process opened, and not what it was forked with."""
+    """Close the clients of this process, and leave those of its parent alone."""
     for (process, _), client in _CLIENTS.items():
         if process == os.getpid():
             client.close()
 
 
-class _Quiet(logging.Filter):
-    """httpx logs the address of every request, its query included: of ours it logs what may be told."""
+class _AddressFilter(logging.Filter):
+    """httpx logs the address of every request, its query included. Replace ours by its public part."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.told: dict[str, str] = {}
+        self.public: dict[str, str] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         if isinstance(record.args, tuple):
-            record.args = tuple(self.told.get(str(arg), arg) if _is_url(arg) else arg for arg in record.args)
+            record.args = tuple(self.public.get(str(arg), arg) if _is_url(arg) else arg for arg in record.args)
         return True
 
 
@@ -99,11 +107,12 @@ def _is_url(value: Any) -> bool:
     return isinstance(value, library().URL)
 
 
-_QUIET = _Quiet()
+# one filter for all addresses of this process
+_FILTER = _AddressFilter()
 
 
-def _quiet(address: Address) -> None:
+def _hide_in_logs(address: Address) -> None:
     url = str(library().URL(address.url))
-    if url not in _QUIET.told:
-        _QUIET.told[url] = repr(address)
-        logging.getLogger("httpx").addFilter(_QUIET)
+    if url not in _FILTER.public:
+        _FILTER.public[url] = repr(address)
+        logging.getLogger("httpx").addFilter(_FILTER)

@@ -1,19 +1,16 @@
-"""A model behind HTTP: one call is one request, and every way it fails has a name.
+"""A model behind HTTP: one call is one request, and each kind of failure has its own error.
 
-    TransientError   no answer, or none that can be used: timeout, reset, 408, 425, 429, 5xx. The engine asks again.
-    Unreachable      one of these: nobody there.
-    Unreadable       one of these: a body that is cut off, no JSON, of the wrong length, or with NaN in it.
-    TooLarge         413, or a request of more than 64 MB. The engine asks for the halves.
-    Refused          any other status, or a request that cannot be made: it would be refused again.
+    TransientError   no usable answer: timeout, reset, 408, 425, 429, 5xx. The engine retries.
+    Unreachable      a TransientError: no connection.
+    Unreadable       a TransientError: the body is cut off, no JSON, of the wrong length, or holds NaN.
+    TooLarge         413, or a request of more than 64 MB. The engine sends the halves.
+    Refused          any other status, or a request that cannot be made. A retry would fail too.
 
-Nothing is retried here, and nothing waits. Messages hold no header, and of the address neither user nor query.
+Nothing is retried and nothing waits here. Messages hold no header, no user and no query of the address.
 """
 
-import math
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,22 +21,25 @@ from geex._arrays.validation import positive
 from geex._problem.digest import digest
 from geex._problem.outputs import checked_labels
 from geex._query.limits import Limits
-from geex.errors import InputError, Refused, TooLarge, TransientError, Unreachable, Unreadable
+from geex.errors import InputError, ModelError, Refused, TooLarge, TransientError, Unreachable, Unreadable
+from geex.models.http_answers import checked_scores, excerpt, retry_after_seconds
 from geex.models.http_client import Reply, library, send
 from geex.models.request_formats import DATATYPES, V2, Json, Malformed
 from geex.models.secrets import Address, Env, Secret, scrubbed
 
+# The limits of a service that declares none.
 LIMITS = Limits(concurrency=8, rows=64, attempts=8)
+# Seconds for a request and its whole answer.
 TIMEOUT = 30.0
-AGAIN = {408, 425, 429}
-LARGEST = 64 * 2**20
-SHOWN = 300
-READ = 2**16
+# Statuses below 500 that may pass: request timeout, too early, too many requests.
+RETRIED_STATUSES = {408, 425, 429}
+# Bytes of the largest request that is sent; many servers refuse more.
+LARGEST_REQUEST = 64 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
 class Http:
-    """A service: where it is, how it is spoken to, and how hard it may be asked; see `http`."""
+    """A service: its address, its protocol and its limits; see `http`."""
 
     address: Address
     protocol: V2 | Json
@@ -50,67 +50,84 @@ class Http:
     verify: bool | str = field(default=True, repr=False)
 
     def __call__(self, queries: Array | list[Any]) -> Any:
-        """Queries (n, *shape), or a list of n texts -> scores (n,) or (n, k); lists of labels as they come."""
+        """Return scores (n,) or (n, k), or lists of labels as they come, for queries (n, *shape) or n texts."""
         if not self.protocol.single or len(queries) == 1:
-            return self._asked(queries)
-        answers = [self._asked(queries[number : number + 1]) for number in range(len(queries))]
+            return self._answer(queries)
+        answers = [self._answer(queries[number : number + 1]) for number in range(len(queries))]
         return (
             np.concatenate(answers) if isinstance(answers[0], np.ndarray) else [row for part in answers for row in part]
         )
 
     @property
     def identity(self) -> str:
-        """Another one for another address, request or place of the scores, and the same with another secret."""
-        return digest(self.address.open, self.protocol.meaning)
+        """A text that changes with the address, the request and the path to the scores, and with no secret."""
+        return digest(self.address.public_parts, self.protocol.meaning)
 
-    def _asked(self, queries: Any) -> Any:
+    def _answer(self, queries: Any) -> Any:
         headers = {name: value.reveal() for name, value in self.headers}
         secrets = [*headers.values(), *self.address.secrets(), *self.protocol.secrets()]
-        reply = self._sent(queries, headers, secrets)
+        reply = self._send(queries, headers, secrets)
         if not 200 <= reply.status < 300:
-            raise self._failed(reply, secrets)
+            raise self._failure(reply, secrets)
         try:
-            return _checked(self.protocol.response(reply.content, reply.headers), len(queries))
+            return checked_scores(self.protocol.response(reply.content, reply.headers), len(queries))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            # reading a body that has another form than was agreed on ends in one of these
-            said = f"{error}" if isinstance(error, Malformed) else f"{type(error).__name__}: {error}"
+            # a body of an unexpected form ends in one of these
+            reason = f"{error}" if isinstance(error, Malformed) else f"{type(error).__name__}: {error}"
             raise Unreadable(
-                scrubbed(said, secrets) + _start(reply.content, secrets) + f" ({self.address} answered {reply.status})"
+                f"{self.address} answered {reply.status}, but {scrubbed(reason, secrets)}"
+                f"{excerpt(reply.content, secrets)}",
+                code="answer-unreadable",
             ) from None
 
-    def _sent(self, queries: Any, headers: dict[str, str], secrets: list[str]) -> Reply:
+    def _send(self, queries: Any, headers: dict[str, str], secrets: list[str]) -> Reply:
         httpx = library()
         body = self.protocol.request(queries)
-        if len(body.content) > LARGEST and len(queries) > 1:
-            size = f"{len(queries)} rows are {len(body.content) / 2**20:.0f} MB as a request"
-            raise TooLarge(f"{size}, and {LARGEST / 2**20:.0f} MB are the most; ask fewer at a time.")
+        if len(body.content) > LARGEST_REQUEST and len(queries) > 1:
+            raise TooLarge(
+                f"A request must have at most {LARGEST_REQUEST / 2**20:.0f} MB; {len(queries)} rows have "
+                f"{len(body.content) / 2**20:.0f} MB. Send fewer rows at a time.",
+                code="request-too-large",
+            )
         try:
             return send(self.address, body, headers, self.timeout, self.verify)
         except httpx.TimeoutException:
-            raise TransientError(f"{self.address} gave no whole answer within {self.timeout:g} s.") from None
+            raise TransientError(
+                f"{self.address} gave no complete answer within {self.timeout:g} s.", code="service-timeout"
+            ) from None
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, UnicodeError, OSError) as error:
-            said = f"{type(error).__name__}: {scrubbed(str(error), secrets)}"
-            wrong = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL, UnicodeError)
-            if isinstance(error, wrong) or "CERTIFICATE_VERIFY_FAILED" in said:
-                raise Refused(f"{self.address} cannot be asked: {said}") from None
-            if isinstance(error, httpx.ConnectError):
-                raise Unreachable(f"{self.address} could not be reached: {said} Is the address right?") from None
-            raise TransientError(f"{self.address} broke off: {said}") from None
+            raise self._connection_failure(error, scrubbed(str(error), secrets)) from None
 
-    def _failed(self, reply: Reply, secrets: list[str]) -> Exception:
-        said = f"{self.address} answered {reply.status}{_start(reply.content, secrets)}"
-        if reply.status in AGAIN or reply.status >= 500:
-            return TransientError(said, _seconds(reply.headers.get("Retry-After")))
-        hint = ""
+    def _connection_failure(self, error: Exception, text: str) -> ModelError:
+        """Return the error for a request that brought no reply; `text` is the cause without secrets."""
+        httpx = library()
+        reason = f"{type(error).__name__}: {text}"
+        permanent = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL, UnicodeError)
+        if isinstance(error, permanent) or "CERTIFICATE_VERIFY_FAILED" in reason:
+            return Refused(f"The request to {self.address} cannot be made: {reason}", code="request-impossible")
+        if isinstance(error, httpx.ConnectError):
+            return Unreachable(
+                f"{self.address} could not be reached: {reason} Check the address.", code="service-unreachable"
+            )
+        return TransientError(f"The connection to {self.address} broke off: {reason}", code="connection-lost")
+
+    def _failure(self, reply: Reply, secrets: list[str]) -> ModelError:
+        """Return the error for a status that is no success."""
+        problem = f"{self.address} answered {reply.status}{excerpt(reply.content, secrets)}"
+        if reply.status in RETRIED_STATUSES or reply.status >= 500:
+            return TransientError(
+                problem, retry_after_seconds(reply.headers.get("Retry-After")), code="service-unavailable"
+            )
         if 300 <= reply.status < 400:
-            where = scrubbed(reply.headers.get("Location", "elsewhere"), secrets)
-            hint = f" It sends to {Address(where)}: give that address, if it is right."
-        elif reply.status in (401, 403):
-            hint = ' Give a token with headers={"Authorization": geex.models.env("NAME", "Bearer {}")}.'
-        else:
-            hint = self.protocol.hint(reply.status, self.address.url)
-        kind = TooLarge if reply.status == 413 else Refused
-        return kind(f"{said}{hint}", reply.status)
+            target = Address(scrubbed(reply.headers.get("Location", "elsewhere"), secrets))
+            return Refused(f"{problem} It redirects to {target}.", reply.status, code="service-redirects")
+        if reply.status in (401, 403):
+            fix = 'Pass a token: headers={"Authorization": geex.models.env("NAME", "Bearer {}")}.'
+            return Refused(problem, reply.status, code="service-unauthorised", fix=fix)
+        if reply.status == 413:
+            return TooLarge(problem, reply.status, code="request-too-large")
+        code, fix = self.protocol.hint(reply.status, self.address.url)
+        return Refused(problem, reply.status, code=code or "service-refused", fix=fix)
 
 
 def http(
@@ -129,43 +146,93 @@ def http(
     limits: Limits | None = None,
     verify: bool | str = True,
 ) -> Http:
-    """A model behind HTTP. Nothing is sent before the first call; connections are kept, for every process its own.
+    """Make a model out of a service behind HTTP.
 
-    protocol: "v2", the Open Inference Protocol of MLServer, KServe and Triton, at …/v2/models/NAME; or "json". None:
-        "json" where request or response is given.
-    input, output, datatype, binary: for v2: the names of the tensors (the only output, if None), the type of the input
-        ("FP32", …; None: that of the queries), and whether tensors travel as bytes behind the JSON.
-    request: for json: a template, any JSON in which "{rows}" stands for all rows of a call, or "{row}" for its only
-        one, and `env(name)` for a token; or a function from queries (n, *shape) to JSON or bytes. None: "{rows}".
-    response: the path to the scores, keys and places with dots between, * for every entry of a list, such as
-        "predictions.*.score"; or a function from the JSON to a list with an entry for each row. None: the whole body.
-    headers: values are never shown; `env(name)` reads one from the environment at every request.
-    timeout: seconds for a request and its whole answer.
-    limits: None: 8 calls at a time of at most 64 rows, 8 attempts.
-    verify: False, or the path of a certificate authority's file, for services with certificates of their own.
+    No request is sent before the first call. Each process keeps its own connections open.
+
+    Parameters
+    ----------
+    url : str
+        The address. For "v2" it ends in /v2/models/NAME.
+    protocol : {"v2", "json"}, optional
+        "v2" is the Open Inference Protocol of MLServer, KServe and Triton; "json" is any other JSON. By default
+        "json" if `request` or `response` is given, else "v2".
+    input : str, default "input-0"
+        For "v2": the name of the tensor that holds the queries.
+    output : str, optional
+        For "v2": the name of the tensor that holds the scores. By default the only one.
+    datatype : str, optional
+        For "v2": the type of the input, such as "FP32". By default that of the queries.
+    binary : bool, default False
+        For "v2": send tensors as bytes after the JSON.
+    request : JSON or callable, optional
+        For "json": a template in which "{rows}" stands for all rows of a call, or "{row}" for its only row, and
+        `env(name)` for a token. Or a function from queries (n, *shape) to JSON or bytes. By default "{rows}".
+    response : str or callable, optional
+        For "json": the path to the scores, keys and positions separated by dots, * for each entry of a list, such as
+        "predictions.*.score". Or a function from the JSON to a list with an entry for each row. By default the whole
+        body.
+    headers : mapping of str to str or Env, optional
+        Values are never printed. `env(name)` reads one from the environment at each request.
+    timeout : float, default 30
+        Seconds for a request and its whole answer.
+    labels : sequence of str, optional
+        Names of the outputs.
+    limits : Limits, optional
+        By default 8 calls at a time, at most 64 rows each, and 8 attempts.
+    verify : bool or str, default True
+        False, or a file of certificates, for services with certificates of their own.
+
+    Returns
+    -------
+    Http
+        A callable from queries (n, *shape) to scores (n,) or (n, k).
+
+    Raises
+    ------
+    InputError
+        If a setting is wrong.
+    Refused, TransientError
+        When called; see `geex.errors`. `geex.explain` retries after a TransientError.
+
+    Examples
+    --------
+    >>> import geex
+    >>> geex.models.http("https://me:password@models.example/v2/models/cats")
+    Http(address=https://***@models.example/v2/models/cats/infer, protocol=V2(input='input-0', output=None, \
+datatype=None, binary=False), headers=(), timeout=30.0, labels=None)
+    >>> model = geex.models.http(
+    ...     "https://models.example/score",
+    ...     request={"instances": "{rows}"},
+    ...     response="predictions.*.score",
+    ...     headers={"Authorization": geex.models.env("TOKEN", "Bearer {}")},
+    ... )
+    >>> model.limits.rows
+    64
     """
     protocol = protocol or ("v2" if request is None and response is None else "json")
-    if protocol not in ("v2", "json") or not _is_address(url):
-        told = Address(url) if isinstance(url, str) else type(url).__name__
-        raise InputError(f"url is {told} and protocol {protocol!r}; wanted http://… or https://…, and 'v2' or 'json'.")
+    _check_address(url, protocol)
     spoken: V2 | Json
     if protocol == "v2":
         if request is not None or response is not None:
-            raise InputError("request and response are for protocol='json'; leave them out, or leave out 'v2'.")
+            raise InputError(
+                "`request` and `response` must be left out with the protocol 'v2'; they are for 'json'.",
+                code="template-for-v2",
+            )
         if datatype is not None and datatype not in DATATYPES:
-            raise InputError(f"datatype is {datatype!r}; wanted one of {', '.join(DATATYPES)}.")
+            raise InputError(
+                f"`datatype` must be one of {', '.join(DATATYPES)}; got {datatype!r}.", code="datatype-unknown"
+            )
         spoken = V2(input, output, datatype, binary)
     else:
         spoken = Json("{rows}" if request is None else request, "" if response is None else response)
     if limits is None:
-        limits = Limits(
-            concurrency=LIMITS.concurrency, rows=1 if spoken.single else LIMITS.rows, attempts=LIMITS.attempts
-        )
+        limits = replace(LIMITS, rows=1) if spoken.single else LIMITS
     named = checked_labels(labels)
     return Http(
         address=Address(spoken.address(url)),
         protocol=spoken,
-        headers=tuple((name, _held(name, value)) for name, value in (headers or {}).items()),
+        headers=tuple((name, _secret(name, value)) for name, value in (headers or {}).items()),
         timeout=positive("timeout", timeout, InputError, "a number of seconds"),
         labels=None if named is None else tuple(named),
         limits=limits,
@@ -173,64 +240,25 @@ def http(
     )
 
 
-def _is_address(url: Any) -> bool:
+def _check_address(url: Any, protocol: str) -> None:
+    if protocol not in ("v2", "json"):
+        raise InputError(f"`protocol` must be 'v2' or 'json'; got {protocol!r}.", code="protocol-unknown")
     try:
         parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except (ValueError, TypeError, AttributeError):
-        return False
+        good = False
+    if not good:
+        got = Address(url) if isinstance(url, str) else type(url).__name__
+        raise InputError(f"`url` must be an address, http://… or https://…; got {got}.", code="url-not-an-address")
 
 
-def _held(name: str, value: Any) -> Secret | Env:
+def _secret(name: str, value: Any) -> Secret | Env:
     if isinstance(value, Env):
         return value
     if not isinstance(value, str):
-        raise InputError(f"the header {name!r} is a {type(value).__name__}; wanted text or geex.models.env(name).")
+        raise InputError(
+            f"The header {name!r} must be a text or geex.models.env(name); got a {type(value).__name__}.",
+            code="header-not-text",
+        )
     return Secret(value)
-
-
-def _checked(rows: Any, count: int) -> Any:
-    """One entry for each row, numbers finite: as an array, or, where labels are in it, as the list it is."""
-    if not isinstance(rows, np.ndarray | list | tuple):
-        raise Malformed(f"the scores are a {type(rows).__name__} and no list")
-    if len(rows) != count:
-        raise Malformed(f"{len(rows)} rows were answered and {count} asked")
-    if isinstance(rows, list | tuple) and _labelled(rows):
-        return list(rows)
-    answers = np.asarray(rows)
-    if answers.dtype.kind not in "buif":
-        answers = answers.astype(np.float64)
-    if not np.isfinite(answers).all():
-        raise Malformed("NaN or infinity among the scores")
-    return answers
-
-
-def _labelled(value: Any) -> bool:
-    """Whether there are labels in it; raises Malformed where a number beside them is not finite."""
-    if isinstance(value, float) and not math.isfinite(value):
-        raise Malformed("NaN or infinity among the scores")
-    if isinstance(value, list | tuple | Mapping):
-        entries = value.values() if isinstance(value, Mapping) else value
-        found = [_labelled(entry) for entry in entries]
-        return isinstance(value, Mapping) or any(found)
-    return isinstance(value, str)
-
-
-def _start(content: bytes, secrets: list[str]) -> str:
-    """The first words of a body; cut after it is scrubbed, since half a secret is not known for one."""
-    text = scrubbed(content[:READ].decode(errors="replace").strip(), secrets)
-    return f": {text[:SHOWN]}{'…' if len(text) > SHOWN else ''}" if text else ", with no body."
-
-
-def _seconds(after: str | None) -> float | None:
-    """Retry-After in seconds from now: a number, or a date."""
-    if after is None:
-        return None
-    try:
-        seconds = float(after)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(after).timestamp() - time.time()
-        except (ValueError, TypeError):
-            return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None

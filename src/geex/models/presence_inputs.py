@@ -1,10 +1,10 @@
-"""Explicands that are no numbers: what is asked is which parts are there.
+"""Inputs that are no numbers: queries decide which parts are present.
 
     text    the words of a text; an absent word is left out
     row     the cells of a table's row, of any type; an absent cell has its value from another row
 
-The explicand x is a one for every part and the baseline a zero, so methods that show and hide features, such as
-`Shapley()`, explain them. The model gets whole texts or whole rows, rebuilt from the masks.
+The input x is 1 for every part and the baseline 0, so methods that show and hide features, such as `Shapley()`,
+explain them. The model receives whole texts or whole rows, built from the presence masks.
 """
 
 import re
@@ -23,28 +23,45 @@ from geex._stored_names import stored
 from geex.errors import InputError, MissingPackage
 from geex.models.scikit_learn import sklearn
 
+# A word: letters and digits, with apostrophes and hyphens inside.
 WORDS = r"\w+(?:['’\-]\w+)*"
 
 
 class Parts(Protocol):
-    """What the model is handed, built from the parts that are there."""
+    """The parts of an input."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
 
     @property
     def absence(self) -> str:
-        """What is compared with, in words."""
+        """The baseline in words: "against …"."""
         ...
 
     def built(self, present: np.ndarray) -> Any:
-        """Presence (n, p) -> what the model is asked."""
+        """Return the model's input for presence masks (n, p)."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """A model of which parts are present; made by `text` and `row`."""
+class PresenceModel:
+    """A model of which parts are present; made by `text` and `row`.
+
+    Attributes
+    ----------
+    x : ndarray (p,)
+        The input to explain: 1 for every part.
+    names : tuple of str
+        A name for each part.
+    absence : str
+        What the baseline, all zeros, stands for.
+    shape : tuple of int
+        The shape of one row, (p,).
+    labels : tuple or None
+        The labels of the model inside.
+    limits : Limits
+        The limits of the model inside.
+    """
 
     model: Callable[[Any], Any]
     parts: Parts
@@ -52,30 +69,29 @@ class Shown:
     def __call__(self, queries: Array) -> Any:
         present = host(queries)
         if not np.isin(present, (0, 1)).all():
+            value = present[~np.isin(present, (0, 1))][0]
             raise InputError(
-                f"a word or a cell is there or is not, and this method asked for {float(present.flat[0]):.3g} of one; "
-                "take a method that shows and hides features, such as method=geex.Shapley(), and a baseline of zeros."
+                f"A word or a cell must be present (1) or absent (0); the method sent {float(value):.3g}.",
+                code="presence-not-binary",
+                fix="Use a method that shows and hides features, such as method=geex.Shapley(), and a baseline of 0.",
             )
         return self.model(self.parts.built(present.astype(bool)))
 
     @property
     def identity(self) -> str:
-        """Another one for another model, another text or another row: x is all ones for each."""
+        """A text that changes with the model and with the text or the row: x is all ones for each."""
         return digest(identity(self.model), self.parts)
 
     @property
     def x(self) -> np.ndarray:
-        """The explicand: every part is there."""
         return np.ones(len(self.parts.names))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """A name for every feature."""
         return self.parts.names
 
     @property
     def absence(self) -> str:
-        """What the baseline, all zeros, stands for."""
         return self.parts.absence
 
     @property
@@ -95,7 +111,7 @@ class Shown:
 @stored("words/1")
 @dataclass(frozen=True)
 class Words:
-    """A text in pieces: what stands before, between and after the words, and the words."""
+    """A text in pieces: its words, and what stands before, between and after them."""
 
     between: tuple[str, ...] = field(repr=False)
     names: tuple[str, ...]
@@ -116,7 +132,7 @@ class Words:
 @stored("cells/1")
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A row and what stands for the absence of its cells, each with a name."""
+    """A row, the values of absent cells, and the names of the columns."""
 
     names: tuple[str, ...]
     values: tuple[Any, ...] = field(repr=False)
@@ -130,7 +146,9 @@ class Cells:
         try:
             from pandas import DataFrame
         except ImportError:
-            raise MissingPackage("a row with names needs pandas: pip install 'geex[sklearn]'") from None
+            raise MissingPackage(
+                "A row with names needs pandas. Run `pip install pandas` (the extra `sklearn`).", code="pandas-missing"
+            ) from None
         columns = zip(self.names, self.values, self.absent, strict=True)
         return DataFrame(
             {
@@ -140,42 +158,103 @@ class Cells:
         )
 
 
-def text(model: Any, text: str, *, pattern: str = WORDS, absent: str = "") -> Shown:
-    """A text explained by its words: `shown = text(model, "…")`, then `explain(shown, shown.x, method=Shapley())`.
+def text(model: Any, text: str, *, pattern: str = WORDS, absent: str = "") -> PresenceModel:
+    """Make a model whose features are the words of a text.
 
-    model: a callable from a list of n texts to scores, such as `geex.models.http(…)`, or a scikit-learn pipeline.
-    pattern: what a part is, as a regular expression; r"[^.!?]+" explains by sentences.
-    absent: what stands where a word is left out, such as "[MASK]".
-    The values are in the order of `shown.names`.
+    Explain it with a method that shows and hides features: `explain(review, review.x, method=Shapley())`.
+
+    Parameters
+    ----------
+    model : callable or estimator
+        A callable from a list of n texts to scores, such as `geex.models.http(…)`, or a scikit-learn pipeline.
+    text : str
+        The text to explain.
+    pattern : str
+        A regular expression for one part, by default a word. r"[^.!?]+" explains by sentences.
+    absent : str, default ""
+        The text in place of an absent word, such as "[MASK]".
+
+    Returns
+    -------
+    PresenceModel
+        A model of presence masks. The values of an explanation are in the order of its `names`.
+
+    Raises
+    ------
+    InputError
+        If `text` is no text, or if `pattern` finds no part in it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geex
+    >>> count_good = lambda texts: np.array([float(text.count("good")) for text in texts])
+    >>> review = geex.models.text(count_good, "a good film")
+    >>> review.names
+    ('a', 'good', 'film')
+    >>> geex.explain(review, review.x, method=geex.Shapley(), queries=20, progress=False).values
+    array([0., 1., 0.])
     """
     if not isinstance(text, str):
-        raise InputError(f"text is a {type(text).__name__}; wanted a str.")
+        raise InputError(f"`text` must be a str; got a {type(text).__name__}.", code="text-not-text")
     found = list(re.finditer(pattern, text))
     if not found or any(not match.group() for match in found):
-        raise InputError(f"the pattern {pattern!r} finds no words in {text[:60]!r}; wanted one part or more.")
+        raise InputError(
+            f"`pattern` must match one part or more, none of them empty; {pattern!r} does not in {text[:60]!r}.",
+            code="text-without-parts",
+        )
     ends = [0, *(match.end() for match in found)]
     starts = [*(match.start() for match in found), len(text)]
     between = tuple(text[end:start] for end, start in zip(ends, starts, strict=True))
-    return Shown(_called(model), Words(between, tuple(match.group() for match in found), absent))
+    return PresenceModel(_callable(model), Words(between, tuple(match.group() for match in found), absent))
 
 
-def row(model: Any, row: Mapping[str, Any], absent: Mapping[str, Any]) -> Shown:
-    """A row of a table explained by its columns, numbers or not: `shown = row(pipeline, frame.iloc[0], typical)`.
+def row(model: Any, row: Mapping[str, Any], absent: Mapping[str, Any]) -> PresenceModel:
+    """Make a model whose features are the columns of a table's row, numbers or not.
 
-    model: a scikit-learn pipeline that was fitted with a data frame, or any callable from a data frame to scores.
-    row, absent: a value for every column: a dict, or a row of a data frame. `absent` is what stands for a column that
-        is left out: its most frequent value, its median, or another row to be told apart from.
+    Explain it with a method that shows and hides features: `explain(customer, customer.x, method=Shapley())`.
+
+    Parameters
+    ----------
+    model : callable or estimator
+        A callable from a data frame to scores, or a scikit-learn pipeline that was fitted with a data frame.
+    row : mapping
+        The row to explain, a value for each column: a dict, or a row of a data frame.
+    absent : mapping
+        The value of each column when it is absent: its most frequent value, its median, or its value in another row.
+
+    Returns
+    -------
+    PresenceModel
+        A model of presence masks. The values of an explanation are in the order of its `names`.
+
+    Raises
+    ------
+    InputError
+        If `row` is empty, or if `absent` lacks a column.
+    MissingPackage
+        When called without pandas.
+
+    Examples
+    --------
+    >>> import geex
+    >>> pay = lambda frame: (frame["hours"] * (frame["job"] == "nurse")).to_numpy(float)
+    >>> person = geex.models.row(pay, {"hours": 8, "job": "nurse"}, {"hours": 0, "job": "clerk"})
+    >>> geex.explain(person, person.x, method=geex.Shapley(), queries=20, progress=False).values
+    array([4., 4.])
     """
     names = [str(name) for name in row.keys()]  # noqa: SIM118 (a row of a data frame iterates over its values)
     missing = [name for name in names if name not in absent.keys()]  # noqa: SIM118
-    if not names or missing:
+    if not names:
+        raise InputError("`row` must have a column; got an empty row.", code="row-empty")
+    if missing:
         raise InputError(
-            f"absent has no {missing[0]!r}; wanted a value for every column of row." if names else "row is empty."
+            f"`absent` must have a value for each column of `row`; {missing[0]!r} has none.", code="absent-lacks-column"
         )
     values, others = ([mapping[name] for name in names] for mapping in (row, absent))
-    return Shown(_called(model), Cells(tuple(names), tuple(values), tuple(others)))
+    return PresenceModel(_callable(model), Cells(tuple(names), tuple(values), tuple(others)))
 
 
-def _called(model: Any) -> Callable[[Any], Any]:
-    """The model itself, or the estimator that it is, made callable."""
+def _callable(model: Any) -> Callable[[Any], Any]:
+    """Return the model, or its adapter if it is an estimator."""
     return model if callable(model) else sklearn(model)

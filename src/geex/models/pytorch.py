@@ -1,4 +1,4 @@
-"""A PyTorch module as a model: asked in evaluation mode, without gradients, on its own device and in its own type."""
+"""A PyTorch module as a model: called in evaluation mode, without gradients, on its own device and in its own type."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -19,12 +19,13 @@ from geex.errors import AnswerError, InputError, MissingPackage
 if TYPE_CHECKING:
     from torch.nn import Module
 
+# What `output` may name.
 OUTPUTS = ("logits", "softmax", "sigmoid")
 
 
 @dataclass(frozen=True, eq=False)
 class Torch:
-    """A module, opened where it is called; see `torch`."""
+    """A module with a choice of its output; see `torch`."""
 
     module: "Module" = field(repr=False)
     output: str | Callable[[Any], Any] = "logits"
@@ -32,38 +33,42 @@ class Torch:
     limits: Limits = field(default=Limits(), repr=False)
 
     def __call__(self, queries: Array) -> Array:
-        """Queries (n, *shape) of NumPy or PyTorch -> answers of the same library, beside the queries."""
+        """Return answers for queries (n, *shape), in the library and on the device of the queries."""
         try:
             import torch
         except ImportError:
-            raise MissingPackage("a PyTorch module needs PyTorch: pip install 'geex[torch]'") from None
+            raise MissingPackage(
+                "A PyTorch module needs PyTorch. Run `pip install torch` (the extra `torch`).", code="torch-missing"
+            ) from None
         given = isinstance(queries, torch.Tensor)
-        # a tensor on memory that cannot be written, or runs backwards, is none
+        # PyTorch makes no tensor of an array that is read-only or has negative strides
         tensor = queries if given else torch.as_tensor(np.require(queries, requirements=["C", "W"]))
         with torch.no_grad(), _evaluating(self.module):
-            answer = self._chosen(self.module(self._placed(tensor)))
+            answer = self._select(self.module(self._placed(tensor)))
         return answer.to(tensor.device) if given else host(answer)
 
     @property
     def identity(self) -> str:
-        """Another one for other weights, or another way to read the answer."""
+        """A text that changes with the weights and with the output."""
         return digest(made_of(self.module), self.output)
 
     def _placed(self, tensor: Any) -> Any:
-        """On the device of the module's parameters, and in the type of its floating ones."""
+        """Return the tensor on the device of the module's parameters, in the type of the floating ones."""
         known = [*self.module.parameters(), *self.module.buffers()]
         if not known:
             return tensor
         types = [entry.dtype for entry in known if entry.is_floating_point()]
         return tensor.to(known[0].device, types[0] if types else tensor.dtype)
 
-    def _chosen(self, answer: Any) -> Any:
+    def _select(self, answer: Any) -> Any:
         if callable(self.output):
             return self.output(answer)
         if not hasattr(answer, "softmax"):
             raise AnswerError(
-                f"the module returned a {type(answer).__name__}; wanted a tensor (n,) or (n, k). Say which part it is: "
-                "geex.models.torch(module, output=operator.itemgetter(0)), or operator.attrgetter('logits')."
+                f"The module must return a tensor (n,) or (n, k); got a {type(answer).__name__}.",
+                code="answer-not-a-tensor",
+                fix="Select a part: geex.models.torch(module, output=operator.itemgetter(0)), or "
+                "operator.attrgetter('logits').",
             )
         if self.output == "softmax":
             return answer.softmax(dim=1)
@@ -73,29 +78,65 @@ class Torch:
 def torch(
     module: "Module", output: str | Callable[[Any], Any] = "logits", *, labels: Any = None, limits: Limits | None = None
 ) -> Torch:
-    """A model out of a PyTorch module (n, *shape) -> (n,) or (n, k).
+    """Make a model out of a PyTorch module.
 
-    It is asked in evaluation mode, and left in the mode it was in; without gradients; on its own device and in its own
-    floating type. NumPy arrays are answered by NumPy arrays, tensors by tensors on their device.
-    output: "logits" (as it comes), "softmax" over the outputs, "sigmoid" of each, or a callable from what the module
-        returns to a tensor, for modules that return several things.
-    labels: names of the outputs.
+    The module is called in evaluation mode and then returns to its mode. It is called without gradients, on its own
+    device and in its own floating type.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        A module from (n, *shape) to (n,) or (n, k).
+    output : {"logits", "softmax", "sigmoid"} or callable, default "logits"
+        "logits" returns the answer as it is, "softmax" applies softmax over the outputs, "sigmoid" applies the sigmoid
+        to each. A callable selects the tensor from what the module returns.
+    labels : sequence of str, optional
+        Names of the outputs.
+    limits : Limits, optional
+        How the model may be called. By default one call at a time.
+
+    Returns
+    -------
+    Torch
+        A callable from queries (n, *shape) to scores (n,) or (n, k): NumPy arrays for NumPy arrays, tensors on the
+        same device for tensors.
+
+    Raises
+    ------
+    InputError
+        If `module` or `output` is wrong.
+    AnswerError
+        When called, if the module returns no tensor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import torch
+    >>> import geex
+    >>> model = geex.models.torch(torch.nn.Linear(4, 3), "softmax", labels=["a", "b", "c"])
+    >>> model(np.zeros((2, 4))).shape
+    (2, 3)
     """
     if isinstance(module, type) or not hasattr(module, "parameters") or not callable(module):
-        raise InputError(f"module is {module!r}; wanted a torch.nn.Module.")
+        got = module.__name__ if isinstance(module, type) else type(module).__name__
+        raise InputError(f"`module` must be a torch.nn.Module; got {got}.", code="module-not-torch")
     if not callable(output) and output not in OUTPUTS:
-        raise InputError(f"output is {output!r}; wanted {', '.join(map(repr, OUTPUTS))} or a callable.")
+        raise InputError(
+            f"`output` must be {', '.join(map(repr, OUTPUTS))} or a callable; got {output!r}.", code="output-unknown"
+        )
     named = checked_labels(labels)
     return Torch(module, output, None if named is None else tuple(named), limits or Limits())
 
 
+# guards _EVALUATED
 _LOCK = threading.Lock()
+# for each module: how many calls are inside it, and its parts that were in training mode before
 _EVALUATED: "WeakKeyDictionary[Module, list[Any]]" = WeakKeyDictionary()
 
 
 @contextmanager
 def _evaluating(module: "Module") -> Iterator[None]:
-    """Evaluation mode for as long as any thread asks; the last one out puts every part back into its mode."""
+    """Keep the module in evaluation mode while any thread calls it. The last thread restores the mode of each part."""
     with _LOCK:
         calls = _EVALUATED.setdefault(module, [0, []])
         if calls[0] == 0:

@@ -1,7 +1,7 @@
-"""What is sent to a service and where the scores are in what comes back.
+"""The body of a request, and the scores in the body of an answer.
 
-V2      the Open Inference Protocol: tensors by name, in JSON, or in bytes behind a JSON header
-Json    plain JSON: a template with "{rows}" or "{row}" in it, and a path to the scores; or a function for either
+V2      the Open Inference Protocol: tensors by name, as JSON, or as bytes after a JSON header
+Json    any other JSON: a template with "{rows}" or "{row}", and a path to the scores; or a function for either
 """
 
 import json
@@ -15,22 +15,25 @@ from geex._arrays.arrays import host
 from geex.errors import InputError, Refused
 from geex.models.secrets import Env
 
+# Types of tensors in the Open Inference Protocol.
 DATATYPES: dict[str, np.dtype[Any]] = {
     "BOOL": np.dtype(bool),
     **{f"FP{bits}": np.dtype(f"float{bits}") for bits in (16, 32, 64)},
     **{f"{kind}{bits}": np.dtype(f"{kind.lower()}{bits}") for kind in ("INT", "UINT") for bits in (8, 16, 32, 64)},
 }
-NAMES = {dtype: name for name, dtype in DATATYPES.items()}
+# The same, from NumPy's types.
+DATATYPE_NAMES = {dtype: name for name, dtype in DATATYPES.items()}
+# How many bytes of a body are JSON, where tensors follow as bytes.
 BINARY_HEADER = "Inference-Header-Content-Length"
 
 
 class Malformed(ValueError):
-    """A body that is no answer to what was asked."""
+    """A body of an unexpected form. The message continues "the service answered 200, but"."""
 
 
 @dataclass(frozen=True)
 class Body:
-    """What is sent: bytes and the headers that say what they are."""
+    """The bytes of a request, and the headers that describe them."""
 
     content: bytes
     headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": "application/json"})
@@ -48,57 +51,63 @@ class V2:
 
     @property
     def meaning(self) -> Any:
-        """What of it the answers depend on."""
+        """The settings that the answers depend on."""
         return (self.input, self.output, self.datatype)
 
     def address(self, url: str) -> str:
-        """The model's own address, …/v2/models/NAME, or its /infer, as the latter."""
+        """Return the address …/v2/models/NAME/infer, also for …/v2/models/NAME."""
         path, mark, query = url.partition("?")
         return url if path.rstrip("/").endswith("/infer") else f"{path.rstrip('/')}/infer{mark}{query}"
 
     def secrets(self) -> list[str]:
-        """What must not be told of a request: it holds queries only."""
+        """Return the secrets of a request: none, it holds queries only."""
         return []
 
-    def hint(self, status: int, url: str) -> str:
-        """What is often wrong where a service refuses."""
+    def hint(self, status: int, url: str) -> tuple[str, str]:
+        """Return the code and the fix of what is often wrong when a service refuses, or two empty texts."""
         if status in (404, 405) and "/models/" not in url:
-            return " Wanted the model's own address, …/v2/models/NAME; or request=… for a service with JSON of its own."
+            return "url-not-a-model", (
+                "Pass the address of the model, …/v2/models/NAME, or request=… for a service with JSON of its own."
+            )
         if status in (400, 415, 422) and self.binary:
-            return " Not every server takes tensors as bytes: without binary=True they are sent as JSON."
-        return ""
+            return "binary-refused", "Leave out binary=True: some servers accept tensors as JSON only."
+        return "", ""
 
     def request(self, queries: Any) -> Body:
         if isinstance(queries, list):
             return self._texts(queries)
         rows = host(queries)
-        datatype = self.datatype or NAMES.get(rows.dtype)
+        datatype = self.datatype or DATATYPE_NAMES.get(rows.dtype)
         if datatype not in DATATYPES:
-            raise InputError(f"datatype is {datatype!r} and queries are {rows.dtype}; wanted {', '.join(DATATYPES)}.")
+            raise InputError(
+                f"Queries must have one of the types {', '.join(DATATYPES)}; got {rows.dtype}.",
+                code="query-type-unknown",
+                fix="Pass datatype=… to convert them.",
+            )
         rows = np.ascontiguousarray(rows, dtype=DATATYPES[datatype].newbyteorder("<"))
         tensor: dict[str, Any] = {"name": self.input, "shape": list(rows.shape), "datatype": datatype}
         if not self.binary:
-            return Body(_dumped(self._asked({**tensor, "data": rows.ravel().tolist()})))
+            return Body(_dumped(self._message({**tensor, "data": rows.ravel().tolist()})))
         raw = rows.tobytes()
-        head = _dumped(self._asked({**tensor, "parameters": {"binary_data_size": len(raw)}}))
+        head = _dumped(self._message({**tensor, "parameters": {"binary_data_size": len(raw)}}))
         return Body(head + raw, {"Content-Type": "application/octet-stream", BINARY_HEADER: str(len(head))})
 
     def _texts(self, texts: list[Any]) -> Body:
         tensor = {"name": self.input, "shape": [len(texts), 1], "datatype": "BYTES", "data": texts}
-        return Body(_dumped(self._asked({**tensor, "parameters": {"content_type": "str"}})))
+        return Body(_dumped(self._message({**tensor, "parameters": {"content_type": "str"}})))
 
-    def _asked(self, tensor: dict[str, Any]) -> dict[str, Any]:
-        said: dict[str, Any] = {"inputs": [tensor]}
+    def _message(self, tensor: dict[str, Any]) -> dict[str, Any]:
+        message: dict[str, Any] = {"inputs": [tensor]}
         if self.binary:
-            said["parameters"] = {"binary_data_output": True}
+            message["parameters"] = {"binary_data_output": True}
         if self.output is not None:
-            said["outputs"] = [{"name": self.output}]
-        return said
+            message["outputs"] = [{"name": self.output}]
+        return message
 
     def response(self, content: bytes, headers: Mapping[str, str]) -> Any:
         length = headers.get(BINARY_HEADER)
         if length is not None and not length.isdigit():
-            raise Malformed(f"the header {BINARY_HEADER} is no number")
+            raise Malformed(f"the header {BINARY_HEADER} is not a number")
         cut = int(length) if length else len(content)
         body, raw = _loaded(content[:cut]), content[cut:]
         outputs = {}
@@ -106,21 +115,29 @@ class V2:
             size = (tensor.get("parameters") or {}).get("binary_data_size")
             outputs[tensor["name"]] = (tensor, raw[:size] if size is not None else None)
             raw = raw[size or 0 :]
-        tensor, data = self._chosen(outputs)
+        tensor, data = self._choose(outputs)
         return _tensor(tensor, data)
 
-    def _chosen(self, outputs: dict[str, Any]) -> Any:
+    def _choose(self, outputs: dict[str, Any]) -> Any:
         if self.output in outputs:
             return outputs[self.output]
         if self.output is None and len(outputs) == 1:
             return next(iter(outputs.values()))
-        wanted = "one; say which is wanted, with output=…" if self.output is None else repr(self.output)
-        raise Refused(f"the service answered the outputs {', '.join(map(repr, outputs)) or 'none'}; wanted {wanted}.")
+        found = ", ".join(map(repr, outputs)) or "none"
+        if self.output is not None:
+            raise Refused(
+                f"The service must return an output {self.output!r}; got {found}.", code="service-output-unknown"
+            )
+        raise Refused(
+            f"The service must return one output, or you choose one; got {found}.",
+            code="service-output-not-chosen",
+            fix="Pass output=….",
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Json:
-    """Plain JSON, by templates or functions."""
+    """JSON by templates or functions."""
 
     template: Any = field(repr=False)
     path: str | Callable[[Any], Any]
@@ -128,18 +145,18 @@ class Json:
     def __post_init__(self) -> None:
         if not callable(self.template) and _holds(self.template, "{rows}") == _holds(self.template, "{row}"):
             raise InputError(
-                "request has no one place for the rows; wanted '{rows}' in it for all rows of a call, or '{row}' "
-                "for the only one."
+                '`request` must contain "{rows}" for all rows of a call, or "{row}" for a single row, and not both.',
+                code="template-without-rows",
             )
 
     @property
     def single(self) -> bool:
-        """Whether a request has room for one row only."""
+        """Whether a request holds one row only."""
         return not callable(self.template) and _holds(self.template, "{row}")
 
     @property
     def meaning(self) -> Any:
-        """What of it the answers depend on."""
+        """The settings that the answers depend on."""
         return (self.template, self.path)
 
     def address(self, url: str) -> str:
@@ -152,12 +169,12 @@ class Json:
         rows = list(queries) if isinstance(queries, list) else host(queries).tolist()
         return Body(_dumped(_filled(self.template, rows)))
 
-    def hint(self, status: int, url: str) -> str:
-        """What is often wrong where a service refuses: here nothing is known of it."""
-        return ""
+    def hint(self, status: int, url: str) -> tuple[str, str]:
+        """Return two empty texts: any service may refuse for any reason."""
+        return "", ""
 
     def secrets(self) -> list[str]:
-        """What must not be told of a request."""
+        """Return the secrets of a request."""
         return [] if callable(self.template) else _revealed(self.template)
 
     def response(self, content: bytes, headers: Mapping[str, str]) -> Any:
@@ -171,17 +188,17 @@ def _dumped(value: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays, as functions may leave them in a request."""
+    """Return an array as a list: a user's function may leave arrays in a request."""
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(f"the request holds a {type(value).__name__}, which JSON has not")
+    raise TypeError(f"the request holds a {type(value).__name__}, which JSON cannot represent")
 
 
 def _loaded(content: bytes) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"the body is no JSON ({type(error).__name__})") from None
+        raise Malformed(f"its body is no JSON ({type(error).__name__})") from None
 
 
 def _holds(template: Any, mark: str) -> bool:
@@ -193,7 +210,7 @@ def _holds(template: Any, mark: str) -> bool:
 
 
 def _revealed(template: Any) -> list[str]:
-    """The secrets in a template."""
+    """Return the secrets in a template."""
     if isinstance(template, Env):
         return [template.reveal()]
     parts = template.values() if isinstance(template, Mapping) else template
@@ -213,39 +230,39 @@ def _filled(template: Any, rows: list[Any]) -> Any:
 
 
 def _at(body: Any, path: str) -> Any:
-    """What `path` leads to: keys and places between dots, * for every entry of a list."""
+    """Return the value at `path`: keys and positions separated by dots, * for each entry of a list."""
     keys = [key for key in path.split(".") if key]
     for depth, key in enumerate(keys):
         rest = ".".join(keys[depth + 1 :])
         if key == "*":
             if not isinstance(body, list):
-                raise Malformed(f"{path!r} wants a list at '*' and there is a {type(body).__name__}")
+                raise Malformed(f"the path {path!r} needs a list at '*', not a {type(body).__name__}")
             return [_at(entry, rest) for entry in body]
         try:
             body = body[int(key)] if isinstance(body, list) else body[key]
         except (KeyError, IndexError, ValueError, TypeError):
-            raise Malformed(f"{path!r} leads nowhere: no {key!r} in what came back") from None
+            raise Malformed(f"the path {path!r} leads nowhere: there is no {key!r}") from None
     return body
 
 
 def _tensors(body: Any) -> list[Any]:
-    """The outputs of an answer in the Open Inference Protocol."""
+    """Return the outputs of an answer in the Open Inference Protocol."""
     found = body.get("outputs") if isinstance(body, Mapping) else None
     if not isinstance(found, list) or not all(isinstance(one, Mapping) and "name" in one for one in found):
         raise Malformed(
-            "no list of tensors is under 'outputs', as the Open Inference Protocol has it; a service with JSON of its "
-            "own wants request=… and response=…"
+            "it has no list of tensors under 'outputs', as the Open Inference Protocol requires; for a service with "
+            "JSON of its own set request=… and response=… (--request, --response)"
         )
     return found
 
 
 def _texts_in(raw: bytes) -> list[str]:
-    """Texts as bytes, each behind its length."""
+    """Return texts that are stored as bytes, each after its length."""
     texts, start = [], 0
     while start < len(raw):
         end = start + 4 + int.from_bytes(raw[start : start + 4], "little")
         if end > len(raw):
-            raise Malformed("a text is cut off")
+            raise Malformed("one of its texts is cut off")
         texts.append(raw[start + 4 : end].decode())
         start = end
     return texts
@@ -257,7 +274,9 @@ def _tensor(tensor: Any, raw: bytes | None) -> Any:
         texts = tensor["data"] if raw is None else _texts_in(raw)
         return np.array(texts, dtype=object).reshape(shape[0], -1)[:, 0].tolist()
     if datatype not in DATATYPES:
-        raise Refused(f"the service answered a tensor of {datatype}; wanted one of {', '.join(DATATYPES)}.")
+        raise Refused(
+            f"The service must return a tensor of {', '.join(DATATYPES)}; got {datatype}.", code="tensor-type-unknown"
+        )
     dtype = DATATYPES[datatype].newbyteorder("<")
     if raw is not None:
         return np.frombuffer(raw, dtype).reshape(shape)

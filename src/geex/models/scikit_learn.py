@@ -1,4 +1,4 @@
-"""A scikit-learn estimator or pipeline as a model: probabilities, decisions, or predictions, with their names."""
+"""A scikit-learn estimator or pipeline as a model: probabilities, decisions or predictions, with their names."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,26 +9,28 @@ from geex._arrays.arrays import Array, host
 from geex._problem.digest import digest
 from geex._query.limits import Limits
 from geex.errors import AnswerError, InputError, MissingPackage
-from geex.models.output_adapters import Indicator
+from geex.models.output_conversions import Indicator
 
+# Methods of an estimator that give scores, in order of preference.
 OUTPUTS = ("predict_proba", "decision_function", "predict")
 
 
 @dataclass(frozen=True, eq=False)
 class Sklearn:
-    """An estimator and which of its methods is asked; see `sklearn`."""
+    """An estimator with a choice of its method; see `sklearn`."""
 
     estimator: Any
     output: str
     limits: Limits = field(default=Limits(), repr=False)
 
     def __call__(self, queries: Array | list[Any]) -> np.ndarray:
-        """Queries (n, p), or any list or frame of rows that the estimator takes, -> (n,) or (n, k)."""
+        """Return scores (n,) or (n, k) for queries (n, p), or for any list or data frame that the estimator accepts."""
         answer = getattr(self.estimator, self.output)(self._table(queries))
         if isinstance(answer, list):
             raise AnswerError(
-                f"{self.output} answered {len(answer)} arrays, one for each target that the estimator predicts; wrap "
-                "it in a function that returns one of them."
+                f"`{self.output}` must return one array; got {len(answer)}, one for each target of the estimator.",
+                code="several-targets",
+                fix="Wrap it in a function that returns one of them.",
             )
         if self.output == "predict" and self.labels is not None:
             return Indicator(self.labels)(np.asarray(answer))
@@ -36,12 +38,12 @@ class Sklearn:
 
     @property
     def identity(self) -> str:
-        """Another one for an estimator that was fitted otherwise, or another method of it."""
+        """A text that changes with the fit and with the method."""
         return digest(self.estimator, self.output)
 
     @property
     def labels(self) -> tuple[Any, ...] | None:
-        """The classes, in the order of the outputs; None for a regressor."""
+        """The classes in the order of the outputs, or None for a regressor."""
         classes = getattr(self.estimator, "classes_", None)
         if classes is None or isinstance(classes, list):
             return None
@@ -50,18 +52,18 @@ class Sklearn:
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The columns that the estimator was fitted with, where they had names."""
+        """The names of the columns of the fit, or None."""
         names = getattr(self.estimator, "feature_names_in_", None)
         return None if names is None else tuple(map(str, names))
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The shape of a row, where the estimator knows it."""
+        """The shape of one row, or None."""
         count = getattr(self.estimator, "n_features_in_", None)
         return None if count is None else (int(count),)
 
     def _table(self, queries: Any) -> Any:
-        """The queries under the column names of the fit, by which a pipeline may pick its columns."""
+        """Return the queries under the column names of the fit: a pipeline may select columns by name."""
         names = getattr(self.estimator, "feature_names_in_", None)
         if isinstance(queries, list) or hasattr(queries, "columns"):
             return queries
@@ -72,21 +74,60 @@ class Sklearn:
             from pandas import DataFrame
         except ImportError:
             raise MissingPackage(
-                "the estimator was fitted with column names, and pandas gives them: pip install 'geex[sklearn]'"
+                "An estimator that was fitted with column names needs pandas. Run `pip install pandas` (the extra "
+                "`sklearn`).",
+                code="pandas-missing",
             ) from None
         return DataFrame(rows, columns=names)
 
 
 def sklearn(estimator: Any, output: str | None = None, *, limits: Limits | None = None) -> Sklearn:
-    """A model out of a fitted scikit-learn estimator or pipeline, or whatever has its methods.
+    """Make a model out of a fitted scikit-learn estimator or pipeline, or any object with the same methods.
 
-    output: "predict_proba", "decision_function" or "predict"; None: the first of these that it has. The "predict" of a
-        classifier is 1 for the class it predicts and 0 for the others. `labels` are its classes, `names` its columns:
-        an estimator that was fitted with a data frame is asked with data frames of the same columns.
+    Parameters
+    ----------
+    estimator : object
+        A fitted estimator.
+    output : {"predict_proba", "decision_function", "predict"}, optional
+        The method to call. By default the first of these that the estimator has. "predict" of a classifier returns 1
+        for the class that it predicts and 0 for the others.
+    limits : Limits, optional
+        How the model may be called. By default one call at a time.
+
+    Returns
+    -------
+    Sklearn
+        A callable from queries (n, p) to scores (n,) or (n, k). Its `labels` are the classes and its `names` the
+        columns. An estimator that was fitted with a data frame is called with data frames of the same columns.
+
+    Raises
+    ------
+    InputError
+        If `estimator` has none of the methods, or not the one that `output` names.
+    AnswerError
+        When called, if the estimator returns one array for each of several targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> import geex
+    >>> model = geex.models.sklearn(LogisticRegression().fit([[0.0], [1.0]], ["no", "yes"]))
+    >>> model.labels
+    ('no', 'yes')
+    >>> model(np.array([[0.5]])).round(3)
+    array([[0.5, 0.5]])
     """
     have = [name for name in OUTPUTS if hasattr(estimator, name)]
     if isinstance(estimator, type) or not have:
-        raise InputError(f"estimator is {estimator!r}; wanted a fitted estimator with {' or '.join(OUTPUTS)}.")
+        got = f"the class {estimator.__name__}" if isinstance(estimator, type) else f"a {type(estimator).__name__}"
+        raise InputError(
+            f"`estimator` must be a fitted estimator with {' or '.join(OUTPUTS)}; got {got}.",
+            code="estimator-without-scores",
+        )
     if output is not None and output not in have:
-        raise InputError(f"output is {output!r} and {type(estimator).__name__} has {', '.join(have)}.")
+        raise InputError(
+            f"`output` must be a method of {type(estimator).__name__}, {' or '.join(have)}; got {output!r}.",
+            code="output-unknown",
+        )
     return Sklearn(estimator, output or have[0], limits or Limits())

@@ -1,4 +1,4 @@
-"""Secrets: held so that they show in no repr, log or message, and read from the environment only when they are used."""
+"""Secrets: absent from every repr, log and message, and read from the environment only at the moment of use."""
 
 import base64
 import os
@@ -8,20 +8,25 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
+from geex._stored_names import stored
 from geex.errors import InputError
 
+# What stands in place of a secret.
 HIDDEN = "***"
-LEAST_WORD = 4
-GUARDED = re.compile("key|token|secret|sig|auth|pass|code|user|session", re.IGNORECASE)
+# Shorter words of a secret, such as "of", would also occur elsewhere in a message.
+SHORTEST_WORD = 4
+# Keys of a query or a JSON object whose values are treated as secret.
+SECRET_KEYS = re.compile("key|token|secret|sig|auth|pass|code|user|session", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Secret:
-    """A text that is shown as *** everywhere but where it is sent."""
+    """A text that prints as ***."""
 
     text: str = field(repr=False)
 
     def reveal(self) -> str:
+        """Return the text."""
         return self.text
 
     def __repr__(self) -> str:
@@ -30,6 +35,7 @@ class Secret:
     __str__ = __repr__
 
 
+@stored("environment variable/1")
 @dataclass(frozen=True)
 class Env:
     """A text from the environment of the process that sends it; see `env`."""
@@ -38,32 +44,61 @@ class Env:
     form: str = "{}"
 
     def reveal(self) -> str:
+        """Return the text, read from the environment now."""
         value = os.environ.get(self.name)
         if value is None:
-            raise InputError(f"the environment has no {self.name}; set it in the process that asks the model.")
+            raise InputError(
+                f"The environment variable {self.name} must be set in the process that calls the model; it is not.",
+                code="variable-not-set",
+            )
         return self.form.replace("{}", value)
 
 
 def env(name: str, form: str = "{}") -> Env:
-    """A header's value that is read from the environment when a request is made, and is nowhere kept.
+    """Take a header's value from an environment variable.
 
-    form: what is sent, {} standing for the value: `env("TOKEN", "Bearer {}")`.
+    The variable is read at every request. Its value is stored nowhere.
+
+    Parameters
+    ----------
+    name : str
+        The name of the variable.
+    form : str, default "{}"
+        The text to send; {} stands for the value.
+
+    Returns
+    -------
+    Env
+        A value for `headers` or `request` of `geex.models.http`.
+
+    Raises
+    ------
+    InputError
+        If `name` is empty or no text, or if `form` has no {}.
+
+    Examples
+    --------
+    >>> import geex
+    >>> geex.models.env("TOKEN", "Bearer {}")
+    Env(name='TOKEN', form='Bearer {}')
     """
-    if not isinstance(name, str) or not name or "{}" not in form:
-        raise InputError(f"env({name!r}, {form!r}); wanted a variable's name, and a form with {{}} for its value.")
+    if not isinstance(name, str) or not name:
+        raise InputError(f"`name` must be the name of a variable; got {name!r}.", code="variable-name-not-text")
+    if "{}" not in form:
+        raise InputError(f"`form` must contain {{}} where the value goes; got {form!r}.", code="form-without-braces")
     return Env(name, form)
 
 
 @dataclass(frozen=True)
 class Address:
-    """A URL, shown without the user, the password and the query in it."""
+    """A URL that prints without its user, password and query."""
 
     url: str = field(repr=False)
 
     def __repr__(self) -> str:
         try:
             parts = urlsplit(self.url)
-        except ValueError:  # no address at all, and so nothing in it that is known to be harmless
+        except ValueError:  # no URL: any part of it may be secret
             return HIDDEN
         host = parts.netloc.rpartition("@")[2]
         user = f"{HIDDEN}@" if "@" in parts.netloc else ""
@@ -74,14 +109,14 @@ class Address:
     __str__ = __repr__
 
     @property
-    def open(self) -> list[Any]:
-        """What of it is no secret, as far as names tell: host, path, and what of the query is no key or token."""
+    def public_parts(self) -> list[Any]:
+        """Host, port, path, and the query without keys that look secret."""
         parts = urlsplit(self.url)
         query = parse_qsl(parts.query, keep_blank_values=True)
-        return [parts.hostname, parts.port, parts.path, [entry for entry in query if not GUARDED.search(entry[0])]]
+        return [parts.hostname, parts.port, parts.path, [entry for entry in query if not SECRET_KEYS.search(entry[0])]]
 
     def secrets(self) -> list[str]:
-        """What must not be told of it."""
+        """Return the texts that no message may hold."""
         parts = urlsplit(self.url)
         found = [self.url, parts.query, parts.fragment, *_credentials(parts)]
         return [*found, *(value for _, value in parse_qsl(parts.query, keep_blank_values=True))]
@@ -96,10 +131,10 @@ def _credentials(parts: SplitResult) -> list[str]:
 
 
 def scrubbed(text: str, secrets: Iterable[str]) -> str:
-    """The text without the secrets, whole or in their words ("Bearer" and what follows it), plain or URL-encoded."""
+    """Return the text without the secrets: whole, or word by word ("Bearer" and the token), plain or URL-encoded."""
     hidden = set()
     for secret in secrets:
-        words = [word for word in secret.split() if len(word) >= LEAST_WORD]
+        words = [word for word in secret.split() if len(word) >= SHORTEST_WORD]
         for form in (secret, *words):
             hidden |= {form, quote(form), quote(form, safe=""), repr(form)[1:-1]}
     for form in sorted(hidden - {""}, key=len, reverse=True):

@@ -12,7 +12,7 @@ from geex import errors
 from geex.evaluate import Curve, deletion, insertion, noise
 from geex.methods import GE
 from geex.report.page import _curve
-from tests.helpers import explained
+from tests.helpers import explained, raises
 
 
 def linear(weights, offset=0.0):
@@ -272,7 +272,7 @@ def test_values_without_channels(shape, axis):
 
 def test_equal_axes_have_to_be_named():
     x, values = np.ones((3, 3, 3)), np.arange(9.0).reshape(3, 3)
-    with pytest.raises(errors.FeaturesError, match=r"not clear. Say it with .*Pixels\(channels=2\)"):
+    with raises(errors.FeaturesError, "channel-axis-unclear"):
         deletion(linear(1.0), x, values)
     assert len(deletion(linear(1.0), x, values, features=geex.Pixels(2)).curve) == 9
     # equal leading axes alone are clear
@@ -333,9 +333,9 @@ def test_an_explanation_brings_its_target_and_features():
     np.testing.assert_array_equal(found.curve, wanted.curve)
     assert found.target == 0
     assert deletion(model, x, explanation, target=1).target == 1
-    with pytest.raises(errors.FeaturesError, match="not clear"):
+    with raises(errors.FeaturesError, "channel-axis-unclear"):
         deletion(model, x, explanation.numpy())
-    with pytest.raises(errors.InputError, match=r"outputs \[0, 1\]; wanted one output"):
+    with raises(errors.InputError, "values-of-several-outputs"):
         deletion(model, x, explained(model, x, GE(), queries=50, target="all"))
 
 
@@ -351,10 +351,10 @@ def test_an_explanation_brings_its_score_and_baseline_from_a_file_too(tmp_path):
     wanted = deletion(model, x, found.values, target=0, score="softmax", replacement=x[::-1].copy())
     for one in (found, loaded):
         np.testing.assert_array_equal(deletion(model, x, one).curve, wanted.curve)
-    with pytest.raises(errors.InputError, match="another x than this one"):
+    with raises(errors.InputError, "values-of-another-input"):
         deletion(model, x + 1, loaded)
     own = explained(model, x, geex.Shapley(), 40, target=0, score=lambda answers: np.exp(answers))
-    with pytest.raises(errors.InputError, match="name it, as score="):
+    with raises(errors.InputError, "score-not-stored"):
         deletion(model, x, geex.Explanation.load(own.save(tmp_path / "b.npz")))
 
 
@@ -377,7 +377,7 @@ def test_of_log_odds_the_chances_are_followed():
         np.testing.assert_array_equal(found.curve, wanted.curve)
         np.testing.assert_array_equal(found.curve, method(chances, x, explanation, step=2, score="auto").curve)
     assert reported.aopc == deletion(chances, x, explanation, step=2).aopc
-    with pytest.raises(errors.AnswerError, match="no meaning"):
+    with raises(errors.AnswerError, "score-not-above-zero"):
         deletion(chances, x, explanation, score="log_odds")
 
 
@@ -396,38 +396,39 @@ X = np.arange(1.0, 25.0).reshape(2, 3, 4)
 
 
 @pytest.mark.parametrize(
-    ("values", "settings", "error", "words"),
+    ("values", "settings", "error", "code"),
     [
-        (np.where(X == 7, np.nan, X), {}, errors.InputError, r"NaN at \(0, 1, 2\)"),
-        (X.astype(complex), {}, errors.InputError, "complex128; wanted real numbers"),
-        (["a"], {}, errors.InputError, "wanted real numbers"),
-        (np.ones((5, 2, 3, 4)), {}, errors.InputError, r"first axis holds 5 targets, pass values\[j\]"),
-        (np.ones((5, 3, 4)), {}, errors.InputError, r"first axis holds 5 targets, pass values\[j\]"),
-        (np.ones((2, 4)), {}, errors.InputError, r"shape \(2, 4\) and x has \(2, 3, 4\); wanted the shape of x"),
-        (np.float64(1.0), {}, errors.InputError, r"shape \(\) and x has"),
-        (X, {"features": geex.Pixels(0)}, errors.InputError, r"have \(3, 4\).*features.total"),
-        (np.ones((9, 3, 4)), {"features": geex.Pixels(0)}, errors.InputError, "first axis holds 9 targets"),
-        (np.ones(3), {"features": geex.Groups(X.astype(int) % 2)}, errors.InputError, r"2 groups of x.* have \(2,\)"),
-        (X, {"features": geex.Pixels}, errors.FeaturesError, "subclass geex.Features"),
-        (X, {"features": geex.Pixels(3)}, errors.FeaturesError, "channel axis is 3"),
-        (X, {"target": [0]}, errors.TargetError, "wanted one whole number"),
-        (X, {"target": "all"}, errors.TargetError, "wanted one whole number"),
-        (X, {"target": np.array([0, 1])}, errors.TargetError, "wanted one whole number"),
-        (X, {"target": True}, errors.TargetError, "wanted one whole number"),
-        (X, {"target": 1}, errors.TargetError, "out of range"),
-        (X, {"score": "odds"}, errors.InputError, "score is 'odds'"),
-        (X, {"step": 0}, errors.InputError, "step is 0; wanted a whole number of at least 1"),
-        (X, {"step": 1.5}, errors.InputError, "step is 1.5"),
-        (X, {"batch": 0}, errors.BudgetError, "batch is 0"),
-        (X, {"replacement": np.ones((3, 4))}, errors.BaselineError, r"replacement: .*shape \(3, 4\)"),
-        (X, {"replacement": [0.0, 1.0]}, errors.BaselineError, "list of 2; wanted one number"),
-        (X, {"replacement": np.nan}, errors.BaselineError, "NaN"),
+        (np.where(X == 7, np.nan, X), {}, errors.InputError, "values-nan"),
+        (X.astype(complex), {}, errors.InputError, "values-not-real"),
+        (["a"], {}, errors.InputError, "values-not-real"),
+        (np.ones((5, 2, 3, 4)), {}, errors.InputError, "values-shape"),
+        (np.ones((5, 3, 4)), {}, errors.InputError, "values-shape"),
+        (np.ones((2, 4)), {}, errors.InputError, "values-shape"),
+        (np.float64(1.0), {}, errors.InputError, "values-shape"),
+        (X, {"features": geex.Pixels(0)}, errors.InputError, "values-shape"),
+        (np.ones((9, 3, 4)), {"features": geex.Pixels(0)}, errors.InputError, "values-shape"),
+        (np.ones(3), {"features": geex.Groups(X.astype(int) % 2)}, errors.InputError, "values-shape"),
+        (X, {"features": geex.Pixels}, errors.FeaturesError, None),
+        (X, {"features": geex.Pixels(3)}, errors.FeaturesError, None),
+        (X, {"target": [0]}, errors.TargetError, "target-not-whole"),
+        (X, {"target": "all"}, errors.TargetError, "target-not-whole"),
+        (X, {"target": np.array([0, 1])}, errors.TargetError, "target-not-whole"),
+        (X, {"target": True}, errors.TargetError, "target-not-whole"),
+        (X, {"target": 1}, errors.TargetError, None),
+        (X, {"score": "odds"}, errors.InputError, None),
+        (X, {"step": 0}, errors.InputError, None),
+        (X, {"step": 1.5}, errors.InputError, None),
+        (X, {"batch": 0}, errors.BudgetError, None),
+        (X, {"replacement": np.ones((3, 4))}, errors.BaselineError, None),
+        (X, {"replacement": [0.0, 1.0]}, errors.BaselineError, "replacement-is-a-list"),
+        (X, {"replacement": np.nan}, errors.BaselineError, None),
     ],
 )
 @pytest.mark.parametrize("method", [deletion, insertion])
-def test_errors(method, values, settings, error, words):
-    with pytest.raises(error, match=words):
+def test_errors(method, values, settings, error, code):
+    with pytest.raises(error) as info:
         method(linear(np.ones(X.shape)), X, values, **settings)
+    assert code in (None, info.value.code)
 
 
 def test_a_score_of_nothing_cannot_be_normalised():
@@ -437,20 +438,21 @@ def test_a_score_of_nothing_cannot_be_normalised():
         asked.append(len(z))
         return z.sum(1)
 
-    with pytest.raises(errors.AnswerError, match=r"f\(x\) is 0 for output 0.*no meaning"):
+    with raises(errors.AnswerError, "score-not-above-zero"):
         deletion(model, np.array([1.0, -1.0]), [1.0, 2.0])
     assert asked == [1]
 
 
 def test_errors_of_the_rest():
-    with pytest.raises(errors.InputError, match="model is 3; wanted a callable"):
+    with pytest.raises(errors.InputError):
         deletion(3, X, X)
-    with pytest.raises(errors.ExplicandError, match="not finite"):
+    with pytest.raises(errors.ExplicandError):
         deletion(linear(1.0), np.array([np.nan]), [1.0])
     for sigma in (0, -1.0, np.inf, np.nan, "1", True):
-        with pytest.raises(errors.InputError, match="wanted a number above 0"):
+        with raises(errors.InputError, "sigma-not-positive"):
             noise(X, sigma)
-    with pytest.raises(errors.InputError, match="seed is -1"):
+    with pytest.raises(errors.InputError):
         noise(X, seed=-1)
-    with pytest.raises(errors.ModelRaised, match="ZeroDivisionError"):
+    with pytest.raises(errors.ModelRaised) as info:
         deletion(lambda z: 1 / 0, X, X)
+    assert isinstance(info.value.__cause__, ZeroDivisionError)

@@ -18,6 +18,7 @@ import pytest
 import geex
 from geex.errors import InputError, Refused, TransientError
 from geex.models import http
+from tests.helpers import raises
 from tests.servers import Loopback, Reply
 
 pytest.importorskip("httpx")
@@ -94,31 +95,30 @@ def test_texts_as_bytes():
         model, cut = http(server.url, binary=True), 0
         assert model(["x", "y", "z"]) == words
         cut = 1
-        with pytest.raises(TransientError, match="cut off"):
+        with raises(geex.errors.Unreadable, "answer-unreadable"):
             model(["x", "y", "z"])
 
 
 @pytest.mark.parametrize(
-    ("path", "status", "binary", "hint"),
+    ("path", "status", "binary", "code"),
     [
-        ("", 404, False, "Wanted the model's own address, …/v2/models/NAME"),
-        ("/v2/models/wine", 404, False, ""),
-        ("/v2/models/wine", 400, True, "without binary=True"),
-        ("/v2/models/wine", 400, False, ""),
+        ("", 404, False, "url-not-a-model"),
+        ("/v2/models/wine", 404, False, "service-refused"),
+        ("/v2/models/wine", 400, True, "binary-refused"),
+        ("/v2/models/wine", 400, False, "service-refused"),
     ],
 )
-def test_what_is_often_wrong_is_said(path, status, binary, hint):
-    with Loopback(lambda request: Reply(b"no", status)) as server, pytest.raises(Refused) as caught:
+def test_what_is_often_wrong_has_a_fix(path, status, binary, code):
+    with Loopback(lambda request: Reply(b"no", status)) as server, raises(Refused, code) as caught:
         http(server.url + path, binary=binary)(ROWS)
-    _, _, said = str(caught.value).partition(f"answered {status}: no")
-    assert hint in said
-    assert bool(said) == bool(hint)
+    assert caught.value.problem.endswith(f"answered {status}: no")
+    assert (str(caught.value) != caught.value.problem) == (code != "service-refused")
 
 
 def test_another_protocol_is_noticed():
     with (
         Loopback(lambda request: said({"predictions": [1.0] * 5})) as server,
-        pytest.raises(TransientError, match=r"Open Inference Protocol.* request=….*predictions"),
+        raises(geex.errors.Unreadable, "answer-unreadable"),
     ):
         http(server.url)(ROWS)
 
@@ -265,9 +265,9 @@ def test_malformed_tensors(outputs):
 def test_which_of_several_outputs_is_said():
     outputs = [{"name": name, "shape": [5], "datatype": "FP64", "data": [1.0] * 5} for name in ("a", "b")]
     with Loopback(lambda request: said({"outputs": outputs})) as server:
-        with pytest.raises(Refused, match=r"'a', 'b'; wanted one; say which"):
+        with raises(Refused, "service-output-not-chosen"):
             http(server.url)(ROWS)
-        with pytest.raises(Refused, match=r"'a', 'b'; wanted 'c'"):
+        with raises(Refused, "service-output-unknown"):
             http(server.url, output="c")(ROWS)
 
 
@@ -290,13 +290,13 @@ def few(request):
 def test_a_request_that_is_too_large_counts_as_lack_of_memory(monkeypatch):
     with Loopback(few) as server:
         model = http(server.url, protocol="json")
-        with pytest.raises(MemoryError, match="answered 413: too large") as caught:
+        with raises(MemoryError, "request-too-large") as caught:
             model(ROWS)
         assert isinstance(caught.value, Refused)
         assert pickle.loads(pickle.dumps(caught.value)).status == 413
-        monkeypatch.setattr("geex.models.http_service.LARGEST", 100)
+        monkeypatch.setattr("geex.models.http_service.LARGEST_REQUEST", 100)
         asked = len(server.requests)
-        with pytest.raises(geex.errors.TooLarge, match="ask fewer"):
+        with raises(geex.errors.TooLarge, "request-too-large"):
             model(ROWS)
         assert len(server.requests) == asked
         assert model(ROWS[:1]).shape == (1,)  # one row is as small as it gets
@@ -343,7 +343,7 @@ def test_a_service_that_does_not_answer_in_time():
         request.wait_for_the_end(30)
         return said(SCORES)
 
-    with Loopback(respond) as server, pytest.raises(TransientError, match=r"within 0\.2 s"):
+    with Loopback(respond) as server, raises(TransientError, "service-timeout"):
         http(server.url, timeout=0.2)(ROWS)
 
 
@@ -354,7 +354,7 @@ def test_an_answer_that_trickles_in_is_out_of_time_too():
             time.sleep(0.05)
         return said(SCORES)
 
-    with Loopback(respond) as server, pytest.raises(TransientError, match=r"within 0\.3 s"):
+    with Loopback(respond) as server, raises(TransientError, "service-timeout"):
         http(server.url, timeout=0.3)(ROWS)
 
 
@@ -375,11 +375,11 @@ def test_certificates(certificate, tmp_path):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate)
     with Loopback(lambda request: said(SCORES), context) as server:
-        with pytest.raises(Refused, match=r"CERTIFICATE_VERIFY_FAILED"):
+        with raises(Refused, "request-impossible"):
             http(server.url, protocol="json")(ROWS)
         for verify in (False, certificate[0]):
             assert np.array_equal(http(server.url, protocol="json", verify=verify)(ROWS), SCORES)
-        with pytest.raises(InputError, match="file of certificates"):
+        with raises(InputError, "verify-not-certificates"):
             http(server.url, protocol="json", verify=str(tmp_path / "none.pem"))(ROWS)
 
 
@@ -387,31 +387,36 @@ def test_nobody_there():
     with socket.socket() as taken:  # and not listened to: nobody else can come and answer
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        with pytest.raises(TransientError, match=rf"127\.0\.0\.1:{port}.*ConnectError"):
+        with raises(geex.errors.Unreachable, "service-unreachable") as caught:
             http(f"http://127.0.0.1:{port}")(ROWS)
+        assert f"127.0.0.1:{port}" in str(caught.value)
 
 
 @pytest.mark.parametrize("url", ["ftp://host/x", "host/x", 3, None, "http://host:99999/", "http://", "http://[::1"])
 def test_addresses_that_are_none(url):
-    with pytest.raises(InputError, match="wanted http://"):
+    with raises(InputError, "url-not-an-address"):
         http(url)
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "code"),
     [
-        {"protocol": "v1"},
-        {"protocol": "v2", "response": "a"},
-        {"datatype": "float"},
-        {"timeout": 0},
-        {"headers": {"A": 3}},
-        {"request": {"instances": "rows"}},
-        {"request": ["{row}", "{rows}"]},
+        ({"protocol": "v1"}, "protocol-unknown"),
+        ({"protocol": "v2", "response": "a"}, "template-for-v2"),
+        ({"datatype": "float"}, "datatype-unknown"),
+        ({"headers": {"A": 3}}, "header-not-text"),
+        ({"request": {"instances": "rows"}}, "template-without-rows"),
+        ({"request": ["{row}", "{rows}"]}, "template-without-rows"),
     ],
 )
-def test_settings_that_are_none(settings):
-    with pytest.raises(InputError):
+def test_settings_that_are_none(settings, code):
+    with raises(InputError, code):
         http("http://localhost", **settings)
+
+
+def test_a_timeout_is_positive():
+    with pytest.raises(InputError):
+        http("http://localhost", timeout=0)
 
 
 def test_a_fault_in_the_callers_own_function_is_not_blamed_on_the_service():

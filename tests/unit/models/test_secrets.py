@@ -12,6 +12,7 @@ import pytest
 import geex
 from geex.errors import GeexError, InputError
 from geex.models import env, http
+from tests.helpers import raises
 from tests.servers import FaultServer, Loopback, Reply
 
 pytest.importorskip("httpx")
@@ -128,7 +129,7 @@ def test_a_pickle_holds_the_name_of_a_variable_and_not_its_value(monkeypatch):
 def test_the_environment_is_read_at_every_request(monkeypatch):
     with Loopback(lambda request: Reply(b"[1.0, 2.0]")) as server:
         model = http(server.url, protocol="json", headers={"X-Token": env("LATER")})
-        with pytest.raises(InputError, match="no LATER"):
+        with raises(InputError, "variable-not-set"):
             model(ROWS)
         for value in ("first", "second"):
             monkeypatch.setenv("LATER", value)
@@ -159,7 +160,14 @@ def test_a_journal_holds_none(monkeypatch, tmp_path):
             assert_silent(written.decode("latin-1"))
 
 
-@pytest.mark.parametrize(("name", "form"), [("", "{}"), ("A", "Bearer"), (3, "{}")])
-def test_what_names_no_variable(name, form):
-    with pytest.raises(InputError):
+@pytest.mark.parametrize(
+    ("name", "form", "code"),
+    [
+        ("", "{}", "variable-name-not-text"),
+        ("A", "Bearer", "form-without-braces"),
+        (3, "{}", "variable-name-not-text"),
+    ],
+)
+def test_what_names_no_variable(name, form, code):
+    with raises(InputError, code):
         env(name, form)

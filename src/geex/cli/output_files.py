@@ -1,4 +1,4 @@
-"""Where results go: files by their suffix, or standard output as `-`."""
+"""Files of results, by their suffix; `-` is standard output."""
 
 import json
 import sys
@@ -9,48 +9,50 @@ from typing import Any
 
 from geex._query.retrying_call import Model
 from geex._results.explanation import Explanation
-from geex.cli.told import plain
+from geex.cli.results import json_of
 from geex.errors import InputError
 
+# Suffixes of pictures.
 PICTURES = (".png", ".svg", ".pdf")
+# Suffixes of all results.
 SUFFIXES = (".html", *PICTURES, ".npz", ".json")
 
 
-def checked(outputs: Sequence[str], suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
-    """The files to write, refused before anything is asked: an unknown suffix, a folder that is not there."""
+def output_paths(outputs: Sequence[str], suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
+    """Return the files to write. Raise InputError for an unknown suffix or a missing folder, before any query."""
     paths = [Path(f"-{name.removeprefix('-') or '.json'}") if is_stream(name) else Path(name) for name in outputs]
     for path in paths:
         if path.suffix.lower() not in suffixes:
-            raise InputError(
-                f"--output is {path.name!r}; wanted a name that ends in {', '.join(suffixes)}, or -.html … for "
-                "standard output."
-            )
+            raise InputError(f"--output must end in {', '.join(suffixes)}; got {path.name!r}.", code="suffix-unknown")
         if not path.parent.is_dir():
-            raise InputError(f"--output is {str(path)!r} and there is no folder {str(path.parent)!r}.")
+            raise InputError(
+                f"--output must be in an existing folder; there is no folder {str(path.parent)!r}.",
+                code="folder-missing",
+            )
         if path.is_dir():
-            raise InputError(f"--output is {str(path)!r}, which is a folder.")
+            raise InputError(f"--output must be a file; {str(path)!r} is a folder.", code="output-is-a-folder")
     return paths
 
 
 def is_stream(name: str) -> bool:
-    """`-`, or `-.html` and so on: standard output."""
+    """Return whether a name stands for standard output: -, -.html and so on."""
     return name == "-" or (name.startswith("-.") and "/" not in name)
 
 
 def write(explanation: Explanation, path: Path, image: Any, model: Model | None, call: str | None) -> None:
-    """One result into its file; to standard output by way of a file that is gone afterwards."""
+    """Write a result into its file. For standard output it goes through a temporary file."""
     if not is_stream(path.name):
-        _written(explanation, path, image, model, call)
+        _write_file(explanation, path, image, model, call)
         return
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"out{path.suffix}"
-        _written(explanation, file, image, model, call)
+        _write_file(explanation, file, image, model, call)
         sys.stdout.flush()
         sys.stdout.buffer.write(file.read_bytes())
         sys.stdout.buffer.flush()
 
 
-def _written(explanation: Explanation, path: Path, image: Any, model: Model | None, call: str | None) -> None:
+def _write_file(explanation: Explanation, path: Path, image: Any, model: Model | None, call: str | None) -> None:
     kind = path.suffix.lower()
     if kind == ".html":
         explanation.report(path, image=image, model=model, call=call)
@@ -59,4 +61,4 @@ def _written(explanation: Explanation, path: Path, image: Any, model: Model | No
     elif kind == ".npz":
         explanation.save(path)
     else:
-        path.write_text(json.dumps(plain(explanation, True), allow_nan=False) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(json_of(explanation, True), allow_nan=False) + "\n", encoding="utf-8")

@@ -1,8 +1,8 @@
-"""Image files as the numbers that a model wants, and as the picture that people see.
+"""Image files as the array for a model, and as the picture for people.
 
     x = (scale · pixel/255 − mean) / std
 
-The picture is cut to the shape of the model's input around its centre (or squeezed into it) and resized.
+The picture is cut around its centre to the proportions of the model's input (or squeezed), and resized.
 """
 
 import io
@@ -13,12 +13,13 @@ import numpy as np
 
 from geex.errors import FileError, InputError, MissingPackage
 
+# Orders of an image's axes: channels, height and width.
 ORDERS = ("chw", "hwc", "hw")
 
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """What becomes of an image before the model sees it. size: (height, width), None for that of the image."""
+    """The steps from an image to the model's input. `size` is (height, width), or None for that of the image."""
 
     size: tuple[int, int] | None = None
     order: str = "chw"
@@ -30,23 +31,26 @@ class Preprocessing:
 
     @property
     def axis(self) -> int | None:
-        """The axis of the channels."""
+        """The axis of the channels, or None."""
         return {"chw": 0, "hwc": 2, "hw": None}[self.order]
 
     def __call__(self, image: Any) -> tuple[np.ndarray, np.ndarray]:
-        """x as the model wants it, and the picture (h, w, 3) in 0 … 255."""
+        """Return x in the model's units, and the picture (h, w, 3) in 0 … 255."""
         picture = image if self.size is None else self._fitted(image)
-        shown = np.asarray(picture)
-        pixels = shown if self.channels == 3 else np.asarray(picture.convert("L"))[..., None]
+        seen = np.asarray(picture)
+        pixels = seen if self.channels == 3 else np.asarray(picture.convert("L"))[..., None]
         for name, given in (("--mean", self.mean), ("--std", self.std)):
             if len(given) not in (1, self.channels):
-                raise InputError(f"{name} has {len(given)} numbers and the model's input {self.channels} channels.")
+                raise InputError(
+                    f"{name} must have one number, or one for each of {self.channels} channels; got {len(given)}.",
+                    code="channel-count",
+                )
         x = (self.scale * pixels.astype(np.float64) / 255 - np.array(self.mean)) / np.array(self.std)
         if self.order == "hw":
             x = x[..., 0]
         elif self.order == "chw":
             x = np.moveaxis(x, -1, 0)
-        return np.ascontiguousarray(x, np.float32), shown
+        return np.ascontiguousarray(x, np.float32), seen
 
     def _fitted(self, image: Any) -> Any:
         from PIL import Image
@@ -61,8 +65,8 @@ class Preprocessing:
         return image.resize((width, height), Image.Resampling.BICUBIC, box=box)
 
 
-def suited(shape: tuple[int, ...] | None) -> Preprocessing:
-    """The preprocessing that the shape of a model's input speaks of."""
+def preprocessing_for(shape: tuple[int, ...] | None) -> Preprocessing:
+    """Return the preprocessing that follows from the shape of a model's input."""
     if shape is None:
         return Preprocessing()
     if len(shape) == 3 and shape[0] in (1, 3):
@@ -71,35 +75,44 @@ def suited(shape: tuple[int, ...] | None) -> Preprocessing:
         return Preprocessing((shape[0], shape[1]), "hwc", shape[2])
     if len(shape) == 2:
         return Preprocessing((shape[0], shape[1]), "hw", 1)
-    raise InputError(f"INPUT is an image and the model wants inputs of shape {shape}; wanted (3, h, w), (h, w, 3) …")
+    raise InputError(
+        f"INPUT must fit the model; it is an image, and the model has inputs of shape {shape}.",
+        code="image-for-other-shape",
+    )
 
 
-def image(content: bytes, name: str) -> tuple[Any, list[str]]:
-    """An image as people see it, in RGB with 8 bits, upright, without transparency; and what was done to it."""
+def image_in(content: bytes, name: str) -> tuple[Any, list[str]]:
+    """Return an image in RGB with 8 bits, upright, on white where it is transparent; and notes of what was changed."""
     try:
         from PIL import Image, ImageOps, UnidentifiedImageError
     except ImportError:
-        raise MissingPackage("images are read by pillow: pip install 'geex[app]'") from None
+        raise MissingPackage(
+            "Images need pillow. Run `pip install pillow` (the extra `app`).", code="pillow-missing"
+        ) from None
     try:
         found = Image.open(io.BytesIO(content))
-        notes = ["is animated: its first picture is taken"] if getattr(found, "n_frames", 1) > 1 else []
+        notes = ["is animated: its first picture is explained"] if getattr(found, "n_frames", 1) > 1 else []
         found.load()
         upright = ImageOps.exif_transpose(found)
     except UnidentifiedImageError:
-        raise FileError(f"{name} is no image that pillow knows.") from None
+        raise FileError(
+            f"{name} must be an image, an array (.npy) or a table (.csv, .tsv, .parquet); its format is unknown.",
+            code="format-unknown",
+        ) from None
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise FileError(f"{name} cannot be read as an image: {error}.") from None
+        raise FileError(f"{name} cannot be read as an image: {error}.", code="image-unreadable") from None
     if upright.size != found.size or found.getexif().get(0x0112, 1) != 1:
-        notes.append("is turned upright, as its EXIF data say")
-    return _plain(upright, name, notes), notes
+        notes.append("is turned upright, by its EXIF data")
+    return _rgb(upright, name, notes), notes
 
 
-def _plain(found: Any, name: str, notes: list[str]) -> Any:
+def _rgb(found: Any, name: str, notes: list[str]) -> Any:
     from PIL import Image
 
     if found.mode == "F":
         raise FileError(
-            f"{name} holds floating numbers, whose range is not known; save it as .npy in the model's units."
+            f"{name} must have whole numbers; it has floating ones. Save it as .npy in the units of the model.",
+            code="image-of-floats",
         )
     if found.mode.startswith("I"):
         notes.append("has 16 bits, of which 8 are kept")

@@ -1,0 +1,70 @@
+"""Errors in the words of the command line: a flag in place of an argument of Python.
+
+An error is found by its `code`. Its problem stays as it is, unless that names an argument; its fix is replaced.
+"""
+
+from dataclasses import dataclass
+
+from geex.errors import FileError, GeexError, InputError, MethodError
+
+# Errors that the user of a command can mend: exit code 2.
+WRONG_USE = (InputError, MethodError, FileError, FileNotFoundError, IsADirectoryError, PermissionError)
+
+
+@dataclass(frozen=True)
+class Message:
+    """What the command line prints: a fix, and a problem if the error's own names an argument of Python."""
+
+    fix: str = ""
+    problem: str = ""
+
+
+WRAP = "Wrap the model in a Python function and pass it as module:function."
+MESSAGES = {
+    "answer-not-a-tensor": Message(WRAP),
+    "answer-not-listed-scores": Message(WRAP),
+    "graph-input-missing": Message(f"The command line passes one input. {WRAP}"),
+    "graph-input-not-chosen": Message(f"Name it with --input-name. If the others need values: {WRAP}"),
+    "graph-output-not-chosen": Message("Name it with --output-name."),
+    "presence-not-binary": Message("Use a method that shows and hides features, such as --method shapley."),
+    "row-shape": Message("Use --size, --order or --grey, or save another array."),
+    "row-shape-batch-axis": Message("The first axis is a batch: save a single input."),
+    "row-shape-channel-axis": Message("The channel axis is missing: save the array as x[None]."),
+    "score-not-stored": Message("Name a score with --score."),
+    "service-output-not-chosen": Message("Name it with --output-name."),
+    "service-unauthorised": Message("Pass a token with --header 'Authorization: env:VARIABLE'."),
+    "several-targets": Message(WRAP),
+    "template-for-v2": Message(problem="--request and --response need --protocol json."),
+    "template-without-rows": Message(
+        problem='--request must contain "{rows}" for all rows of a call, or "{row}" for a single row, and not both.'
+    ),
+    "url-not-a-model": Message(
+        "Pass the address of the model, …/v2/models/NAME, or --request for a service with JSON of its own."
+    ),
+    "url-not-an-address": Message(problem="MODEL must be a complete address, such as https://host/v2/models/NAME."),
+}
+
+
+def message_of(error: Exception) -> tuple[str, int]:
+    """Return what to print for an error, and the exit code."""
+    if hasattr(error, "format_message"):  # an error of typer: an unknown option, a missing argument
+        context = getattr(error, "ctx", None)
+        hint = f"\nTry: {context.command_path} --help" if context is not None else ""
+        return f"{error.format_message()}{hint}", 2
+    code = 2 if isinstance(error, WRONG_USE) else 1
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}", code
+    if isinstance(error, GeexError):
+        return "\n".join([_text(error), *getattr(error, "__notes__", ())]), code
+    return f"{type(error).__name__}: {error}\nUnexpected error. Run with --debug for the traceback.", 1
+
+
+def _text(error: GeexError) -> str:
+    """The message of an error, or of the cause that has an entry in the table."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, GeexError) and cause.code in MESSAGES:
+            message = MESSAGES[cause.code]
+            return f"{message.problem or cause.problem} {message.fix}".strip()
+        cause = cause.__cause__
+    return str(error)

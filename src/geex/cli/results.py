@@ -1,0 +1,78 @@
+"""Explanations as text for people and as JSON for programs."""
+
+from typing import Any
+
+import numpy as np
+
+from geex._results.explanation import Explanation
+from geex.plot.bars import name
+from geex.plot.view import Output, Scene, output_name, scene
+from geex.report.words import duration
+
+# Features in the JSON of --json; a file holds all.
+LISTED = 20
+
+
+def text_of(explanation: Explanation) -> str:
+    """Return the explanation as it prints in Python, with its seed and duration."""
+    took = "" if explanation.seconds is None else f", {duration(explanation.seconds)}"
+    return f"{explanation!r}\nSeed {explanation.settings.seed}{took}."
+
+
+def largest(seen: Scene, output: Output, count: int) -> list[tuple[str, float, float]]:
+    """Return name, value and standard error of the features with the largest absolute values."""
+    order = np.argsort(-np.abs(output.values), kind="stable")[:count]
+    return [(name(seen, int(i)), float(output.values[i]), float(output.stderr[i])) for i in order]
+
+
+def json_of(explanation: Explanation, everything: bool) -> dict[str, Any]:
+    """Return the explanation as JSON can hold it; `everything` adds all values."""
+    one = explanation.numpy()
+    seen = scene(explanation, errors=False)
+    several = isinstance(one.target, list)
+    targets = one.target if isinstance(one.target, list) else [one.target]
+    labels = [output_name(target, one.labels) for target in targets]
+    tops = [_features(seen, output) for output in seen.outputs]
+    found: dict[str, Any] = {
+        "target": one.target,
+        "label": labels if several else labels[0],
+        "output": _listed(one.output),
+        "base_value": _listed(one.base_value),
+        "gap": _listed(one.gap),
+        "gap_stderr": _listed(one.gap_stderr),
+        "adds_up": one.adds_up,
+        "estimand": one.estimand.to_dict(),
+        "estimand_text": str(one.estimand),
+        "queries": one.queries,
+        "seconds": one.seconds,
+        "partial": one.partial,
+        "settings": one.settings.to_dict(),
+        "shape": list(one.values.shape),
+        "largest": tops if several else tops[0],
+    }
+    if everything:
+        found |= {"names": one.names, "values": _listed(one.values), "stderr": _listed(one.stderr)}
+    return found
+
+
+def _features(seen: Scene, output: Output) -> list[dict[str, Any]]:
+    found = largest(seen, output, LISTED)
+    return [{"feature": name, "value": value, "stderr": _listed(error)} for name, value, error in found]
+
+
+def _listed(value: Any) -> Any:
+    """Return numbers as JSON has them; null where they are not finite."""
+    array = np.asarray(value, dtype=np.float64)
+    made = array.astype(object)
+    made[~np.isfinite(array)] = None
+    return made.tolist()
+
+
+def table(head: list[str], body: list[list[str]]) -> str:
+    """Return a table as text: the first column to the left, numbers to the right."""
+    widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
+    lines = []
+    for first, *others in [head, *body]:
+        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join([first.ljust(widths[0]), *cells]))
+    return "\n".join(line.rstrip() for line in lines)

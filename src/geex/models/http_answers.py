@@ -1,0 +1,64 @@
+"""Checks of what a service answered: scores, the start of a body for a message, and when to retry."""
+
+import math
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import numpy as np
+
+from geex.models.request_formats import Malformed
+from geex.models.secrets import scrubbed
+
+# Characters of a body that a message quotes.
+EXCERPT_LENGTH = 300
+# Bytes of a body that are searched for secrets before the excerpt is cut.
+EXCERPT_SOURCE = 2**16
+
+
+def checked_scores(rows: Any, count: int) -> Any:
+    """Return one entry for each row: an array of finite numbers, or the list as it is if it holds labels."""
+    if not isinstance(rows, np.ndarray | list | tuple):
+        raise Malformed(f"the scores are no list but a {type(rows).__name__}")
+    if len(rows) != count:
+        raise Malformed(f"it holds {len(rows)} rows instead of {count}")
+    if isinstance(rows, list | tuple) and _holds_labels(rows):
+        return list(rows)
+    answers = np.asarray(rows)
+    if answers.dtype.kind not in "buif":
+        answers = answers.astype(np.float64)
+    if not np.isfinite(answers).all():
+        raise Malformed("its scores hold NaN or infinity")
+    return answers
+
+
+def _holds_labels(value: Any) -> bool:
+    """Return whether the value holds labels. Raise Malformed for a number that is not finite."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Malformed("its scores hold NaN or infinity")
+    if isinstance(value, list | tuple | Mapping):
+        entries = value.values() if isinstance(value, Mapping) else value
+        found = [_holds_labels(entry) for entry in entries]
+        return isinstance(value, Mapping) or any(found)
+    return isinstance(value, str)
+
+
+def excerpt(content: bytes, secrets: list[str]) -> str:
+    """Return the start of a body. It is cut after the secrets are removed: half a secret would not be recognised."""
+    text = scrubbed(content[:EXCERPT_SOURCE].decode(errors="replace").strip(), secrets)
+    return f": {text[:EXCERPT_LENGTH]}{'…' if len(text) > EXCERPT_LENGTH else ''}" if text else ", with no body."
+
+
+def retry_after_seconds(after: str | None) -> float | None:
+    """Return the seconds from now of a Retry-After header, which is a number or a date."""
+    if after is None:
+        return None
+    try:
+        seconds = float(after)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(after).timestamp() - time.time()
+        except (ValueError, TypeError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
