@@ -24,6 +24,10 @@ _CLASSES: dict[str, type] = {}
 _NAMES: dict[type, str] = {}
 
 
+class Storable:
+    """Base of the classes that a file may name by their module, without a registered name."""
+
+
 class Unstable(Exception):
     """A value that has no stable form, in words."""
 
@@ -152,14 +156,17 @@ def restored(value: Any, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def class_of(name: str) -> Any:
-    """Return the dataclass with this stored name. A user's own class must be imported already: no file imports code."""
+    """Return the dataclass with this stored name.
+
+    A user's own class must be imported already, and an extension of geex: no file imports code, or makes other objects.
+    """
     if name in _CLASSES:
         return _CLASSES[name]
     module, _, place = name.partition(":")
     found: Any = sys.modules.get(module)
     for part in place.split("."):
         found = getattr(found, part, None)
-    if not (isinstance(found, type) and is_dataclass(found) and found not in _NAMES):
+    if not (isinstance(found, type) and issubclass(found, Storable) and is_dataclass(found) and found not in _NAMES):
         raise UnknownName(name)
     return found
 

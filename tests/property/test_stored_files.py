@@ -16,6 +16,7 @@ import pytest
 
 import geex
 from geex import errors
+from geex._stored_names import UnknownName, class_of
 from tests.golden_runs import NAMES, ROOT, ROW, Counted, names_and_values, run, scores
 
 SOURCE = Path(geex.__file__).parent
@@ -172,3 +173,10 @@ def _edited(path, old, new):
     assert old in content
     path.write_bytes(content.replace(old, new))
     return path
+
+
+def test_a_file_makes_no_other_objects():
+    """A crafted file may name a dataclass of any module that is imported: only extensions are made."""
+    for name in ("dataclasses:Field", "tests.golden_runs:Counted", "geex._query.limits:Limits", "os:system"):
+        with pytest.raises(UnknownName):
+            class_of(name)

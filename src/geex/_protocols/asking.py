@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geex._protocols.provided import provided
+from geex._stored_names import Storable
 from geex.errors import MethodError
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from geex._plan.search import Draws
 
 
-class Features(ABC):
+class Features(Storable, ABC):
     """Which elements of the input make up a feature.
 
     Features that are equal (`==`) must be the same features: a frozen dataclass is.
@@ -44,7 +45,7 @@ class Features(ABC):
     def index(self, shape: Shape) -> np.ndarray:
         """Return the number of every element's feature, in the shape of x: what `total` sums over."""
 
-    def check(self, shape: Shape) -> None:  # noqa: B027
+    def check(self, shape: Shape) -> None:
         """Raise FeaturesError where the features do not go with an explicand of this shape. Default: they do."""
 
     def axes(self, shape: Shape) -> tuple[int, ...]:
@@ -85,7 +86,7 @@ class LinearDraws:
     by_size: bool = False
 
 
-class Search(ABC):
+class Search(Storable, ABC):
     """Draws, and what they ask. A draw is asked as `rows` queries; `block` draws are one independent unit.
 
     Searches that ask the same must be equal: a frozen dataclass is.
@@ -157,7 +158,7 @@ class Search(ABC):
         )
 
 
-class Family(ABC):
+class Family(Storable, ABC):
     """A symmetric density of mean 0 and deviation 1, independent over elements."""
 
     @provided

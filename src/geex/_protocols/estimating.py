@@ -10,6 +10,7 @@ import numpy as np
 
 from geex._protocols.asking import Features, Search
 from geex._protocols.provided import provided
+from geex._stored_names import Storable
 from geex.errors import MethodError
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Estimate:
         return self
 
 
-class Method(ABC):
+class Method(Storable, ABC):
     """Decides the search for one explicand and baseline, turns answers into values, and declares what they estimate."""
 
     @provided
@@ -150,7 +151,7 @@ class RoundsMethod(Method):
         return True
 
 
-class Stop(ABC):
+class Stop(Storable, ABC):
     """Looks at the estimate `now`, at the one `before` it, made of two thirds of the draws (half of them for methods in
     rounds), and at f(x) − f(x̊) (k,)."""
 
