@@ -8,6 +8,7 @@ import numpy as np
 
 SMALLEST, LARGEST = 1e-3, 1e5  # of a column's largest number; beyond them the column has a unit of its own
 DIGITS = 2  # significant digits of an error
+ROUNDING = 1e-9  # of the largest number, up to which an error is rounding
 PLAIN = 4  # significant digits of the largest number where no error is known
 MOST = 6  # significant digits of the largest number where errors are far smaller
 LIKELY, UNLIKELY = 0.999, 0.001  # probabilities beyond these are not written out
@@ -55,6 +56,7 @@ def column(values: Iterable[float], errors: Iterable[float] = (), digits: int = 
     sizes = [abs(value) for value in values if isfinite(value) and value != 0]
     known = [error for error in errors if isfinite(error) and error > 0]
     largest = max([*sizes, *known], default=1.0)
+    known = [error for error in known if error > ROUNDING * largest]
     exponent = 0 if SMALLEST <= largest < LARGEST else max(3 * floor(log10(largest) / 3), -300)
     if known:
         decimals = min(digits - 1 - _power(float(np.median(known))), MOST - 1 - _power(largest))

@@ -40,7 +40,7 @@ def _region(explanation: Explanation, seen: Scene, output: Output, found: Found 
     worth, low, high, change = (style.signed(n) for n in (found.value, found.low, found.high, account.change))
     where = _where(seen, found, things)
     unit = f" × {style.unit}" if style.unit else ""
-    interval = f"95% interval{'' if found.joint else ' at most'} {low} to {high}{unit}"
+    interval = f"95% interval{'' if found.joint else ' at most'} {low} to {high}{unit}" if low != high else "exactly"
     verb = "carries" if account.shares else "is worth"
     share = _share(account, found)
     return f" {where} {verb} {worth}{unit} ({interval}){share} {change}{unit} between baseline and input."
@@ -50,9 +50,10 @@ def _share(account: Account, found: Found) -> str:
     """The region as a percentage of the change, with the words before the change itself."""
     if account.change == 0 or abs(found.value) > MOST * abs(account.change):
         return ", where the change is"
-    return f", {'' if account.shares else 'as much as '}{found.value / account.change:.0%} of the change of".replace(
-        "-", "−"
-    )
+    share = found.value / account.change
+    if share < 0:
+        return ", against the change of"
+    return f", {'' if account.shares else 'as much as '}{share:.0%} of the change of"
 
 
 def _where(seen: Scene, found: Found, things: str) -> str:

@@ -322,6 +322,16 @@ def test_a_region_of_elements_is_that_of_its_pixels():
     assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
 
 
+def test_a_feature_may_count_against_the_change():
+    explanation = geex.explain(lambda z: z @ [3.0, -2.0, -5.0], np.ones(3), progress=False).named(names=["a", "b", "c"])
+    (found,) = region.largest(explanation, scene(explanation))
+    told = words.lead(explanation, scene(explanation), scene(explanation).outputs[0], found, "features")
+    assert "carries −5.000 (exactly), 125% of the change of −4.000" in told
+    other = replace(explanation, output=1.0, gap=5.0)
+    told = words.lead(other, scene(other), scene(other).outputs[0], found, "features")
+    assert "carries −5.000 (exactly), against the change of +1.000" in told
+
+
 def test_the_outline_goes_around_the_region():
     flat = np.ones((4, 5))
     explanation = geex.Explanation(flat, flat, 0.0, 1.0, 0.0, 0.0, 0, 1, np.inf, SHARES, MADE, flat)

@@ -128,7 +128,7 @@ def test_a_gap_that_is_rounding_is_none():
     assert rows_of(replace(rounded, gap=1e-15, gap_stderr=6.8e-17))["left over"] == ["0"]
     assert rows_of(replace(rounded, gap=-1e-15, gap_stderr=np.nan))["left over"] == ["0"]
     assert rows_of(replace(rounded, gap=1e-15, gap_stderr=0.01))["left over"] == ["0.000", "[−0.020, +0.020]"]
-    assert rows_of(replace(rounded, gap=1e-3, gap_stderr=6.8e-17))["left over"][0] == "+0.001000"
+    assert rows_of(replace(rounded, gap=1e-3, gap_stderr=6.8e-17))["left over"][0] == "+0.0010"
 
 
 def test_what_does_not_add_up_has_no_account():

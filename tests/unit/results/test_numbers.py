@@ -41,7 +41,8 @@ def test_a_column_of_nothing():
 
 
 def test_tiny_errors_do_not_make_long_numbers():
-    assert column([-5.0], [1e-15]).signed(-5.0) == "−5.00000"
+    assert column([-5.0], [1e-15]).signed(-5.0) == "−5.000"
+    assert column([-5.0], [1e-7]).signed(-5.0) == "−5.00000"
 
 
 @pytest.mark.parametrize(
