@@ -14,13 +14,15 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import geex
+from geex.demo.__main__ import main as demo
 from geex.demo.garments import garments, network
 from geex.demo.run import garment, photo
 from geex.plot.tint import SHOWS, Look, tinted
 from geex.plot.view import scene
 
 MEANING = {"signed": "for and against", "positive": "for", "top": "strongest tenth", "sure": "grey: not significant"}
-WINDOW = (1150, 870)
+WINDOW = (900, 790)  # the first screen of a report: the sentence, the input and its explanation
+SHARPNESS = 1.2  # pixels of a picture for each of the page
 
 
 def main(folder: Path) -> None:
@@ -31,6 +33,8 @@ def main(folder: Path) -> None:
         photograph(report, folder / "garment.png")
         photo(report)
         photograph(report, folder / "report.png")
+        demo(Path(place) / "demo.png")
+        shutil.copy(Path(place) / "demo.png", folder / "demo.png")
     kinds(explanation, shown).savefig(folder / "kinds.png", dpi=110)
     pictures, _, names = garments()
     run = geex.explain(
@@ -65,10 +69,9 @@ def photograph(page: Path, picture: Path) -> None:
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
     try:
         width, height = WINDOW
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        size = {"width": width, "height": height, "deviceScaleFactor": SHARPNESS, "mobile": False}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         driver.get(page.as_uri())
-        driver.execute_script("document.getElementById('picture').focus({focusVisible: false})")
         driver.implicitly_wait(1)
         driver.find_element("css selector", "html[data-drawn]")
         taken = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})

@@ -58,7 +58,9 @@ def test_the_demo_runs_and_draws(tmp_path, capsys):
 
     main(tmp_path / "new" / "demo.png")
     text = capsys.readouterr().out
-    assert "Ankle boot" in text
+    assert text.index("999 of 1,000 queries (queries come in pairs)") < text.index("The paper's method")
+    assert text.index("The paper's method") < text.index("4,999 of 5,000 queries (queries come in pairs)")
+    assert text.count("Ankle boot") == 2
     assert str(tmp_path / "new" / "demo.png") in text
     assert (tmp_path / "new" / "demo.png").stat().st_size > 20000
     assert text.rstrip().endswith(str(tmp_path / "new" / "demo.html"))

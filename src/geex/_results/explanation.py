@@ -185,19 +185,21 @@ class Explanation:
         curves: Sequence[Any] = (),
         title: str | None = None,
         call: str | None = None,
+        input_name: str | None = None,
+        model_name: str | None = None,
     ) -> Path:
-        """One HTML file that opens in any browser, with no network.
+        """Write one HTML file that opens in any browser, without a network.
 
         image: what to show, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
-        model: asks it some fifty times for the deletion curve. None: no query; `curves` of `geex.evaluate` are drawn
-            in any case.
-        title: what the page is called. call: the line that reproduces it; None: the call of geex.explain.
+        model: is queried some fifty times for the deletion curve. curves: of `geex.evaluate`, to be drawn too.
+        title: the page's title. call: the line that reproduces it; None: the call of geex.explain.
+        input_name, model_name: what the page calls the input and the model. None: no name.
         """
-        from geex.report import write
+        from geex.report import Extras, write
 
         if Path(path).suffix.lower() not in ("", ".htm", ".html"):
-            raise InputError(f"path is {str(path)!r}; a report is a page, so wanted a name that ends in .html.")
-        return write(self, Path(path), image, model, curves, title, call)
+            raise InputError(f"`path` must end in .html; got {str(path)!r}.")
+        return write(self, Path(path), Extras(image, model, curves, title, call, input_name, model_name))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """Lower and upper ends of an interval for every value, by Student's t with `freedom` degrees."""
@@ -256,6 +258,12 @@ class Explanation:
 
     def __repr__(self) -> str:
         return described(self)
+
+    def _repr_html_(self) -> str:
+        """Return the same for notebooks, with bars, and with the picture of an image."""
+        from geex.report import shown
+
+        return shown(self)
 
 
 def _check_level(level: Any) -> None:

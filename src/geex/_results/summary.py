@@ -1,68 +1,57 @@
-"""An explanation in words and a few numbers, for a person at a prompt."""
+"""The printed explanation: the decision, the largest features, the account, and short caveats last."""
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from geex._arrays.arrays import host
+from geex._results.account import Account, accounts
+from geex._results.certainty import certainty, label, quantity
+from geex._results.numbers import Column, column, probability
 
 if TYPE_CHECKING:
     from geex._results.explanation import Explanation
 
-SHOWN = 5
+SHOWN = 5  # outputs
+LISTED = 8  # features
+WIDTH = 100
+LONGEST = 40  # characters of a feature's name
 MANY = 10_000_000
 ROUGHLY = "a rough guess from two answers"
-ROUNDING = 1e-6  # of the larger of f(x) and f(x̊)
-SCORES = {
-    "softmax": "probability",
-    "log_odds": "log-odds",
-    "bounded_log_odds": "log-odds",
-    "sure_log_odds": "log-odds",
-    "margin": "lead over the next output",
-}
-FEW = 2e-3  # chances below a thousandth are not told apart, those near 1 are
-
-
-def quantity(explanation: "Explanation") -> str:
-    """What f is called."""
-    return SCORES.get(str(explanation.settings.score), "score")
-
-
-def chance(what: str, output: float) -> str:
-    """Log-odds once more, as the chance that most people think in."""
-    if what != "log-odds":
-        return ""
-    share = 1 / (1 + np.exp(-output))
-    if share < FEW:
-        return ", a chance below 0.2%"
-    return ", a chance above 99.99%" if share >= 0.9999 else f", a chance of {share:.{1 + (share > 1 - FEW)}%}"
 
 
 def described(explanation: "Explanation") -> str:
-    """All of it but the arrays."""
-    asked = f"  {explanation.queries:,} queries{end(explanation)}. {explanation.advice()} {explanation.estimand}"
-    return "\n".join([_headline(explanation), *_accounts(explanation), *_doubts(explanation), asked])
+    """Return all of it but the arrays."""
+    return "\n".join([_headline(explanation), made(explanation), *body(explanation)])
+
+
+def body(explanation: "Explanation") -> list[str]:
+    """Return the lines below the heading: features, account, caveats."""
+    several = isinstance(explanation.target, list)
+    parts = _outputs(explanation) if several else [*_features(explanation), "", *_account(explanation)]
+    lines = ["", *parts, "", *_doubts(explanation), *caveats(explanation)]
+    return [line.rstrip() for line in lines]
 
 
 def advised(explanation: "Explanation", wanted: int | None, tolerance: float) -> str:
-    """What `needed` says, in a sentence."""
+    """Return what `needed` found, in a sentence."""
     if wanted is None:
-        return "How many queries are needed cannot be told."
+        return "The number of queries that would be needed is not known."
     if wanted == 0:
         same = "" if explanation.noise is not None else ", if the model answers the same each time"
         return f"The values are exact{same}: more queries would change nothing."
-    known = f"the sum over the top tenth of features to ±{100 * tolerance:.3g}% of f(x) − f(x̊)"
+    aim = f"±{100 * tolerance:.3g}% on the total of the top 10% of features"
     if wanted <= explanation.queries:
         noisy = explanation.error_share() > tolerance
-        enough = "Everything was asked, but the model's own noise is too large" if noisy else "These are enough"
-        return f"{enough} to know {known}."
-    asked = f"To know {known}, ask {f'about {wanted:,}' if wanted <= MANY else f'more than {MANY:,}'}"
-    rough = explanation.estimand.adaptive
-    return f"{asked}: a rough guess, since what is asked follows the answers." if rough else f"{asked}."
+        return f"The model's own noise is too large for {aim}." if noisy else f"These queries are enough for {aim}."
+    led = explanation.estimand.adaptive
+    count = f"More than {MANY:,}" if wanted > MANY else f"About {_rounded(wanted) if led else wanted:,}"
+    return f"{count} queries would be needed for {aim} ({'rough estimate; ' * led}you used {explanation.queries:,})."
 
 
 def end(explanation: "Explanation") -> str:
-    """Why a run ended, where the budget alone is not why."""
+    """Return why a run ended, where the budget alone is not why."""
     if explanation.partial:
         return ", stopped before it was through"
     if explanation.ended:
@@ -71,63 +60,165 @@ def end(explanation: "Explanation") -> str:
     return f"; {explanation.settings.stop} was not met" if unmet else ""
 
 
+def spent(explanation: "Explanation") -> str:
+    """Return how many queries were used, and why not all of the budget."""
+    used, budget = explanation.queries, explanation.settings.queries
+    if not budget or used >= budget or explanation.partial or explanation.ended:
+        return f"{used:,} queries{end(explanation)}"
+    if explanation.needed() == 0:
+        why = "no more are needed: the values are exact"
+    else:
+        why = "queries come in pairs" if budget - used == 1 else _why(explanation)
+    return f"{used:,} of {budget:,} queries ({why}){end(explanation)}"
+
+
+def caveats(explanation: "Explanation") -> list[str]:
+    """Return what to keep in mind, in one short paragraph."""
+    meaning = str(explanation.estimand).split(". ")[0].rstrip(".")
+    text = f"{f'Values: {meaning}. ' if meaning else ''}{explanation.advice()}"
+    return [textwrap.fill(text, WIDTH, break_on_hyphens=False, break_long_words=False)]
+
+
+def table(head: list[str], body: list[list[str]]) -> list[str]:
+    """Return a table as lines: the first and the last column to the left, others to the right."""
+    widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
+    last = len(head) - 1
+    return [
+        "  ".join(
+            cell.ljust(width) if i in (0, last) else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in [head, *body]
+    ]
+
+
+def place(explanation: "Explanation", where: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    """Return a feature's name, or its place."""
+    if explanation.names:
+        name = explanation.names[int(np.ravel_multi_index(where, shape))]
+        return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    if len(where) == 2:
+        return f"row {where[0]}, column {where[1]}"
+    return f"feature {where[0]}" if len(where) == 1 else f"element {', '.join(map(str, where))}"
+
+
+def _rounded(count: int) -> int:
+    """A count to three digits."""
+    return int(float(f"{count:.3g}"))
+
+
+def _why(explanation: "Explanation") -> str:
+    """Why more than one query of the budget was not used."""
+    record = explanation.record
+    none = record is not None and not any(answers.shape[0] for answers in record.answers)
+    return "the method needs no more" if none else "queries come in complete groups"
+
+
 def _doubts(explanation: "Explanation") -> list[str]:
-    """What the model itself makes unsure."""
+    """The model's own noise."""
     if not explanation.unsteady:
         return []
     size = float(np.max(host(explanation.noise)))
-    return [f"  The model answers x differently each time: its score has noise of some {size:.2g}, {ROUGHLY}."]
+    return [f"The model answers x differently each time: its score has noise of about {size:.2g}, {ROUGHLY}."]
 
 
 def _headline(explanation: "Explanation") -> str:
-    several = explanation.target if isinstance(explanation.target, list) else []
-    listed = f"outputs {several}" if len(several) <= SHOWN else f"{len(several)} outputs"
-    what = _output(explanation, explanation.target) if isinstance(explanation.target, int) else listed
-    method, shape = explanation.settings.method, tuple(explanation.values.shape)
-    baseline = explanation.settings.against
-    against = f", against {baseline}" if baseline else ""
-    return f"Explanation of {what} by {method}, values of shape {shape}{against}"
+    target = explanation.target
+    if isinstance(target, list):
+        return f"Explanation of outputs {target}" if len(target) <= SHOWN else f"Explanation of {len(target)} outputs"
+    name = label(explanation, target)
+    found = f"output {target} ({name})" if explanation.labels else name
+    return f"Explanation of {found}: {certainty(explanation, target, float(explanation.output))}"
 
 
-def _output(explanation: "Explanation", target: int) -> str:
-    """An output by its number, and by its label where it has one."""
-    return f"output {target}" + (f" ({explanation.labels[target]})" if explanation.labels else "")
+def made(explanation: "Explanation") -> str:
+    """Return method, baseline and cost in one line."""
+    parts = [explanation.settings.method, against(explanation), spent(explanation)]
+    return ", ".join(str(part) for part in parts if part)
 
 
-def called(explanation: "Explanation", output: float) -> str:
-    """What f(x) is, where it is not the answer as it comes."""
-    what = quantity(explanation)
-    return "" if what == "score" else f" ({what}{chance(what, output)})"
+def against(explanation: "Explanation") -> str:
+    """Return what x was compared with; "" where that is not known."""
+    settings = explanation.settings
+    if settings.absence is not None:
+        return f"compared with {settings.absence}"
+    if isinstance(settings.baseline, int | float):
+        return f"baseline {settings.baseline:.4g}".replace("-", "−")
+    return f"baseline {settings.against}" if settings.against else ""
 
 
-def rounding(gap: float, error: float, output: float, base: float) -> bool:
-    """Whether a gap, and its error where it has one, is no more than rounding of f(x) and f(x̊)."""
-    return max(abs(gap), 0.0 if np.isnan(error) else error) < ROUNDING * max(abs(output), abs(base), 1e-300)
+def _features(explanation: "Explanation") -> list[str]:
+    """The largest features of one output as a table."""
+    ends = (explanation.values, explanation.stderr, *explanation.interval(0.95))
+    values, stderr, low, high = (np.asarray(host(end), np.float64) for end in ends)
+    order = np.argsort(-np.abs(values), axis=None, kind="stable")[:LISTED]
+    wheres = [tuple(int(i) for i in np.unravel_index(flat, values.shape)) for flat in order]
+    style = column([float(values[w]) for w in wheres], [float(stderr[w]) for w in wheres])
+    unit = f", × {style.unit}" if style.unit else ""
+    few = "Feature" if values.size <= LISTED else f"Largest of {values.size:,} features"
+    body = [
+        [
+            place(explanation, w, values.shape),
+            style.signed(values[w]),
+            f"± {style.text(stderr[w])}" if np.isfinite(stderr[w]) else "",
+            style.interval(low[w], high[w]),
+        ]
+        for w in wheres
+    ]
+    return table([few, f"value{unit}", "std. error", "95% interval"], body)
 
 
-def _feature(explanation: "Explanation", place: tuple[int, ...], shape: tuple[int, ...]) -> str:
-    """A feature by its name, or by its place."""
-    return explanation.names[int(np.ravel_multi_index(place, shape))] if explanation.names else str(place)
+def _account(explanation: "Explanation") -> list[str]:
+    """f(x̊) + Σ values + left = f(x), one part a line."""
+    (found,) = accounts(explanation)
+    if not found.comparable:
+        style = column([found.base, found.output])
+        base, output = (_end(explanation, end, style) for end in (found.base, found.output))
+        ends = [["f(x̊), at the baseline", base, ""], ["f(x)", output, ""]]
+        return [*table(["Account", _unit(style.unit), ""], ends), "The values are not parts of this change."]
+    style = column([found.base, found.output, found.total, found.left], [] if found.exact else [found.error])
+    base, output = (_end(explanation, end, style) for end in (found.base, found.output))
+    error = "" if np.isnan(found.error) or found.exact else f"± {style.text(found.error)}"
+    left = ["0", ""] if found.exact else [style.signed(found.left), style.interval(found.low, found.high)]
+    body = [
+        ["f(x̊), at the baseline", base, ""],
+        ["sum of the values", style.signed(found.total), error],
+        [found.left_is, *left],
+        ["f(x)", output, ""],
+    ]
+    return table(["Account", _unit(style.unit), "std. error or 95% interval"], body)
 
 
-def _accounts(explanation: "Explanation") -> list[str]:
-    several = not isinstance(explanation.target, int)
-    accounts = []
+def _end(explanation: "Explanation", value: float, style: Column) -> str:
+    """f(x) or f(x̊); a probability that rounds to 0 or 1 as "< 0.001" or "> 0.999"."""
+    text = style.text(value)
+    certain = quantity(explanation) == "probability" and value not in (0, 1) and text.strip("0.") in ("", "1")
+    return probability(value) if certain and not 0.001 <= value <= 0.999 else text
+
+
+def _unit(unit: str) -> str:
+    return f"score, × {unit}" if unit else "score"
+
+
+def _outputs(explanation: "Explanation") -> list[str]:
+    """Several outputs as a table: one line each."""
     targets = explanation.target if isinstance(explanation.target, list) else [explanation.target]
-    for j, target in enumerate(targets[:SHOWN]):
-        values = host(explanation.values[j, ...] if several else explanation.values)
-        stderr = host(explanation.stderr[j, ...] if several else explanation.stderr)
-        ends = [explanation.output, explanation.base_value, explanation.gap, explanation.gap_stderr]
-        output, base, gap, error = (float(end[j]) if several else float(end) for end in ends)  # type: ignore[index]
-        place = tuple(int(i) for i in np.unravel_index(int(np.argmax(np.abs(values))), values.shape))
-        where = _feature(explanation, place, values.shape)
-        top = f"largest {values[place]:+.4g} ± {stderr[place]:.2g} at {where}"
-        name = f"  {_output(explanation, target)}: " if several else "  "
-        found = f"f(x) {output:.4g}{called(explanation, output)}"
-        account = f"{found}, f(x̊) {base:.4g}"
-        if explanation.adds_up:
-            left = "0" if rounding(gap, error, output, base) else f"{gap:.2g} ± {error:.2g}"
-            account = f"{found} = f(x̊) {base:.4g} + Σ {values.sum():.4g} + gap {left}"
-        accounts.append(f"{name}{account}; {top}")
-    more = [f"  … and {len(targets) - SHOWN} more outputs"] if len(targets) > SHOWN else []
-    return accounts + more
+    found = accounts(explanation)[:SHOWN]
+    style = column([n for one in found for n in (one.base, one.output, one.total)], [one.error for one in found])
+    body = []
+    for j, (target, one) in enumerate(zip(targets, found, strict=False)):
+        values = np.asarray(host(explanation.values[j, ...]), np.float64)
+        where = np.unravel_index(int(np.argmax(np.abs(values))), values.shape)
+        name = f"output {target}" + (f" ({label(explanation, target)})" if explanation.labels else "")
+        cells = [style.text(one.output), style.text(one.base), *_parts(one, style)]
+        body.append([name, *cells, place(explanation, tuple(map(int, where)), values.shape)])
+    head = ["Output", f"f(x){f', × {style.unit}' if style.unit else ''}", "f(x̊)", "sum", "left", "largest feature"]
+    more = [f"… and {len(targets) - SHOWN} more outputs"] if len(targets) > SHOWN else []
+    return [*table(head, body), *more]
+
+
+def _parts(one: Account, style: Column) -> list[str]:
+    """Sum and rest of one output; "" where values are not parts of the change."""
+    if not one.comparable:
+        return ["", ""]
+    return [style.signed(one.total), "0" if one.exact else style.signed(one.left)]

@@ -78,9 +78,10 @@ def explain(
         if journal is not None:  # in place of the advice for Python
             error.__notes__ = [f"Continue with: geex resume {shlex.quote(journal)}"]
         raise
+    names = (question.input, replay.harmless([question.model])[0])
     for path in paths:
         model = run.model if curve else None
-        write(explanation, path, run.input.picture, model, replay.command_line(context.obj))
+        write(explanation, path, run.input.picture, model, replay.command_line(context.obj), names)
     _print_result(explanation, paths, as_json)
     if explanation.partial and journal is not None:
         print(f"geex: stopped. Continue with: geex resume {shlex.quote(journal)}", file=sys.stderr)
@@ -205,7 +206,7 @@ def show(
     begun = _options_of(file)
     explanation, picture = with_input(explanation_in(Path(file), target, labels or begun.get("labels")), begun)
     for path in paths:
-        write(explanation, path, picture, None, None)
+        write(explanation, path, picture, None, None, (begun.get("input"), begun.get("model")))
     _print_result(explanation, paths, as_json)
 
 

@@ -10,14 +10,15 @@ from geex._arrays.arrays import host
 from geex._problem.digest import digest
 from geex._problem.outputs import followed
 from geex._query.retrying_call import Model
+from geex._results.account import rounding
 from geex._results.explanation import Explanation
-from geex._results.summary import rounding
+from geex._results.numbers import number, signed
 from geex.cli.baselines import baseline_of
 from geex.cli.results import table
 from geex.errors import AnswerError, InputError
 from geex.evaluate import Curve, deletion, insertion
 from geex.plot.view import channel_axis
-from geex.report.words import STOPPED, duration, number, signed
+from geex.report.words import STOPPED, duration
 
 # Steps of a curve, and so queries.
 STEPS = 50

@@ -39,23 +39,35 @@ def is_stream(name: str) -> bool:
     return name == "-" or (name.startswith("-.") and "/" not in name)
 
 
-def write(explanation: Explanation, path: Path, image: Any, model: Model | None, call: str | None) -> None:
+Names = tuple[str | None, str | None]  # of the input and of the model
+
+
+def write(
+    explanation: Explanation,
+    path: Path,
+    image: Any,
+    model: Model | None,
+    call: str | None,
+    names: Names = (None, None),
+) -> None:
     """Write a result into its file. For standard output it goes through a temporary file."""
     if not is_stream(path.name):
-        _write_file(explanation, path, image, model, call)
+        _write_file(explanation, path, image, model, call, names)
         return
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"out{path.suffix}"
-        _write_file(explanation, file, image, model, call)
+        _write_file(explanation, file, image, model, call, names)
         sys.stdout.flush()
         sys.stdout.buffer.write(file.read_bytes())
         sys.stdout.buffer.flush()
 
 
-def _write_file(explanation: Explanation, path: Path, image: Any, model: Model | None, call: str | None) -> None:
+def _write_file(
+    explanation: Explanation, path: Path, image: Any, model: Model | None, call: str | None, names: Names
+) -> None:
     kind = path.suffix.lower()
     if kind == ".html":
-        explanation.report(path, image=image, model=model, call=call)
+        explanation.report(path, image=image, model=model, call=call, input_name=names[0], model_name=names[1])
     elif kind in PICTURES:
         explanation.plot(image=image).savefig(path, dpi=150)
     elif kind == ".npz":

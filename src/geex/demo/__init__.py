@@ -1,1 +1,1 @@
-"""geex at work on an embedded model: ten garments, explained by the paper's method."""
+"""geex at work on an embedded model: ten garments, explained by the default method and by the paper's."""

@@ -1,9 +1,11 @@
-"""python -m geex.demo [FILE]: explains ten garments, prints the account of each, draws them, and writes a report.
+"""python -m geex.demo [FILE]: explain ten garments, print what decided, draw it, and write a report.
 
-The paper's settings: 5000 queries, Gaussian noise of deviation 1, baseline 0, the probability of the predicted
-class.
+The default method comes first, with the garments' own black as the baseline: up to 1,000 queries each. The paper's
+method comes second, with the paper's settings: GEEX, Gaussian noise of deviation 1, baseline 0 (a dark grey), the
+probability of the predicted class, up to 5,000 queries each.
 """
 
+import argparse
 import sys
 import time
 from pathlib import Path
@@ -11,80 +13,108 @@ from pathlib import Path
 import numpy as np
 
 import geex
-from geex.demo.garments import garments, network
+from geex._results.numbers import probability
+from geex._results.summary import spent, table
+from geex.demo.drawing import draw
+from geex.demo.garments import BLACK, garments, network
 from geex.demo.run import garment
-from geex.errors import GeexError, MissingPackage
-from geex.plot.tint import Look, colours
+from geex.errors import GeexError
+from geex.plot.view import scene
+from geex.report.region import largest
+from geex.report.words import place
 
-HEADER = "prediction       f(x)   f(x̊)   f(x)−f(x̊)   Σ values      gap ± stderr   queries     time"
+OPENING = """\
+A small network names ten pictures of garments. geex only queries the network. It measures how much each part of
+a picture counts for the decision: by how much the score falls, on average, when that part turns black.
+"""
+MEANING = """\
+"of the change": how much the part counts, compared with the change of the score from an all-black picture to the
+garment. It can be above 100%, since other parts count against the decision.
+"""
+PAPER = """\
+The paper's method, with the paper's settings: GEEX(sigma=1), baseline 0 (a dark grey), probability of the class.
+Its values add up to the change for a blurred model; the gap is what that blur and the noise leave over.
+"""
 
 
 def main(path: Path) -> None:
-    """Explains, prints, draws."""
+    """Explain, print, draw."""
     model = network()
     pictures, _, names = garments()
-    print(f"{len(pictures)} garments, the paper's CNN (ONNX), GEEX with σ = 1, baseline 0, score: softmax\n\n{HEADER}")
-    explanations = []
-    for picture in pictures:
-        start = time.perf_counter()
-        explanation = geex.explain(model, picture, method=geex.GEEX(sigma=1.0), score="softmax", queries=5000)
-        explanations.append(explanation)
-        print(_row(explanation, names, time.perf_counter() - start))
-    print(f"\n{explanations[0].estimand}")
-    usual = geex.explain_batch(model, pictures, score="softmax")
-    print(f"\nThe picture's last row, by {usual[0].queries:,} queries and the default method. {usual[0].estimand}")
-    print(f"\npicture: {_draw(pictures, explanations, usual, names, path)}")
+    print(OPENING)
+    start = time.perf_counter()
+    usual = [one.named(labels=names) for one in geex.explain_batch(model, pictures, baseline=BLACK, progress=False)]
+    print("\n".join(_decisions(usual, names)))
+    print(f"\n{MEANING}\nEach took {spent(usual[0])}; all of it {time.perf_counter() - start:.1f} s.\n\n{PAPER}")
+    start = time.perf_counter()
+    method = geex.GEEX(sigma=1.0)
+    paper = geex.explain_batch(model, pictures, method=method, score="softmax", queries=5000, progress=False)
+    print("\n".join(_accounts(paper, names)))
+    print(f"\nEach took {spent(paper[0])}; all of it {time.perf_counter() - start:.1f} s.\n")
+    print(f"picture: {draw(pictures, usual, paper, names, path)}")
     report = path.with_suffix(".html").resolve()
     garment(report)
     print(f"report:  {report}")
 
 
-def _row(explanation: geex.Explanation, names: list[str], seconds: float) -> str:
-    e = explanation
-    assert isinstance(e.target, int)
-    return (
-        f"{names[e.target]:<13}{e.output:>8.3f}{e.base_value:>8.3f}{e.output - e.base_value:>12.3f}"
-        f"{e.values.sum():>11.3f}{e.gap:>+9.3f} ± {e.gap_stderr:<6.3f}{e.queries:>9,}{seconds:>7.2f} s"
+def _decisions(explanations: list[geex.Explanation], names: list[str]) -> list[str]:
+    """What was decided, how surely, by how many queries, and which part mattered most."""
+    body = [[*_decided(one, names), f"{one.queries:,}", *_part(one)] for one in explanations]
+    head = ["decided for", "probability", "queries", "counts most", "of the change", "95% interval"]
+    return [line.rstrip() for line in table(head, body)]
+
+
+def _decided(explanation: geex.Explanation, names: list[str]) -> list[str]:
+    """The name and the probability of the decision: the network's answers are logits."""
+    assert explanation.record is not None
+    assert isinstance(explanation.target, int)
+    answers = np.asarray(explanation.record.ends, np.float64)[0]
+    chances = np.exp(answers - answers.max())
+    return [names[explanation.target], probability(float(chances[explanation.target] / chances.sum()))]
+
+
+def _part(explanation: geex.Explanation) -> list[str]:
+    """Where the largest region lies, its share of the change of the score, and its interval."""
+    seen = scene(explanation)
+    found = largest(explanation, seen)[0]
+    if found is None:
+        return ["no part stands out", "", ""]
+    change = float(explanation.output) - float(explanation.base_value)
+    share, low, high = (f"{number / change:.0%}" for number in (found.value, found.low, found.high))
+    return [place(seen, found), share, f"{low} to {high}"]
+
+
+def _accounts(explanations: list[geex.Explanation], names: list[str]) -> list[str]:
+    """f(x) − f(x̊) = Σ values + gap, for the paper's method."""
+    body = []
+    for e in explanations:
+        assert isinstance(e.target, int)
+        output, base, gap, error = (float(end) for end in (e.output, e.base_value, e.gap, e.gap_stderr))
+        gap_text = f"{gap:+.3f} ± {error:.3f}".replace("-", "−")
+        ends = [probability(output), probability(base)]
+        body.append([names[e.target], *ends, f"{output - base:.3f}", f"{e.values.sum():.3f}", gap_text])
+    head = ["decided for", "f(x)", "f(x̊)", "change", "sum of values", "gap ± std. error"]
+    return [line.rstrip() for line in table(head, body)]
+
+
+def _description() -> str:
+    """The head of this file without the command."""
+    return "Explain" + __doc__.partition(": explain")[2]
+
+
+def arguments() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m geex.demo", description=_description(), formatter_class=argparse.RawDescriptionHelpFormatter
     )
-
-
-def _draw(
-    pictures: np.ndarray,
-    explanations: list[geex.Explanation],
-    usual: list[geex.Explanation],
-    names: list[str],
-    path: Path,
-) -> Path:
-    """Every garment above its explanations: orange speaks for the prediction, blue against it."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingPackage("the picture is drawn by matplotlib: pip install 'geex[app]'") from None
-    figure = Figure(figsize=(1.5 * len(pictures), 5.2), layout="constrained")
-    axes = figure.subplots(3, len(pictures))
-    for column, (picture, explanation, second) in enumerate(zip(pictures, explanations, usual, strict=True)):
-        assert isinstance(explanation.target, int)
-        axes[0, column].imshow(picture[0], cmap="gray")
-        axes[0, column].set_title(f"{names[explanation.target]}\np = {explanation.output:.2f}", fontsize=10)
-        for axis, values in zip(axes[1:, column], (explanation.values[0], second.values), strict=True):
-            limit = float(np.percentile(np.abs(values), 99.5))
-            shares = axis.imshow(values, cmap=colours(Look(opacity=1.0)), vmin=-limit, vmax=limit)
-        axes[1, column].set_xlabel(f"gap {explanation.gap:+.2f} ± {explanation.gap_stderr:.2f}", fontsize=9)
-    for axis in axes.flat:
-        axis.set_xticks([])
-        axis.set_yticks([])
-    for row, name in enumerate(("garment", "GEEX", "default")):
-        axes[row, 0].set_ylabel(name)
-    bar = figure.colorbar(shares, ax=axes[2, -1], ticks=[-limit, 0, limit], shrink=0.9)
-    bar.ax.set_yticklabels(["against", "0", "for"])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
-    return path.resolve()
+    told = "where the picture goes; the report goes beside it, as .html (default: %(default)s)"
+    parser.add_argument("file", nargs="?", default="geex-demo.png", type=Path, metavar="FILE", help=told)
+    return parser
 
 
 if __name__ == "__main__":
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        main(Path(sys.argv[1] if len(sys.argv) > 1 else "geex-demo.png"))
+        main(arguments().parse_args().file)
     except GeexError as error:
         sys.exit(f"geex: {error}")

@@ -1,6 +1,7 @@
 """The embedded model and its pictures: the paper's small CNN, trained on Fashion-MNIST, and ten test garments.
 
-Pixels are normalised as (x/255 − 0.1307)/0.3081; the baseline 0 in those units is a dark grey.
+Pixels are normalised as (x/255 − 0.1307)/0.3081. In these units 0 is a dark grey, and `BLACK` is the black around the
+garments: the baseline that means that nothing is there.
 """
 
 from importlib.resources import files
@@ -11,6 +12,7 @@ from geex.models import onnx
 from geex.models.onnx_file import Onnx
 
 MEAN, DEVIATION = 0.1307, 0.3081
+BLACK = float((np.float32(0) - MEAN) / DEVIATION)  # rounded as the pictures are, so that background equals it
 
 
 def garments() -> tuple[np.ndarray, np.ndarray, list[str]]:

@@ -1,4 +1,4 @@
-"""Values and gap as the queries came in: the estimate from the first n answers, for growing n."""
+"""Values and gap against queries: the estimate from the first n answers, for growing n."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -22,11 +22,12 @@ FEATURES = 5
 
 
 def convergence(explanation: Explanation, *, points: int = 8, level: float = 0.95) -> "Figure":
-    """The five largest values, with their intervals at `level`, and the gap, against queries. It asks nothing."""
+    """Draw the five largest values, with their intervals at `level`, and the gap, against queries. No query."""
     if not isinstance(explanation, Explanation) or explanation.record is None or isinstance(explanation.target, list):
         raise InputError(
-            "convergence wants an explanation of one output with its answers, as geex.explain returned it; one that "
-            "was loaded has none."
+            "Convergence needs an explanation of one output with its answers; a loaded explanation has no answers. "
+            "Use the explanation that geex.explain returned, or geex.estimate(journal).",
+            code="answers-missing",
         )
     steps = prefixes(explanation, whole("points", points, 2, InputError))
     seen = [scene(step) for step in steps]
@@ -42,7 +43,7 @@ def convergence(explanation: Explanation, *, points: int = 8, level: float = 0.9
 
 
 def prefixes(explanation: Explanation, count: int) -> list[Explanation]:
-    """Explanations from ever more of the answers, in even ratios; the last is the whole."""
+    """Return explanations from more and more of the answers, in even ratios; the last is the whole."""
     record = explanation.record
     assert record is not None
     rows = int(record.answers[0].shape[0])

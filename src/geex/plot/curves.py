@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 def curves(given: Mapping[str, Curve]) -> "Figure":
     """Curves by name, deletions and insertions in a panel each; the legend has the number of each curve."""
     if not isinstance(given, Mapping) or not given or not all(isinstance(curve, Curve) for curve in given.values()):
-        raise InputError(f"got {given!r}; wanted curves of geex.evaluate by name, such as {{'GEEX': deletion(…)}}.")
+        raise InputError(
+            "`given` must be a mapping from names to curves of geex.evaluate, such as {'GEEX': deletion(…)}.",
+            code="curves-not-named",
+        )
     kinds = [kind for kind in ("deletion", "insertion") if any(curve.kind == kind for curve in given.values())]
     figure = empty(4.8 * len(kinds), 3.4)
     panels = panels_of(figure, 1, len(kinds))

@@ -1,4 +1,4 @@
-"""One door to all pictures of one explanation, for `Explanation.plot`."""
+"""All pictures of one explanation, for `Explanation.plot`."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +25,11 @@ def figure(
     top: float,
     level: float,
 ) -> "Figure":
-    """The picture that `Explanation.plot` describes."""
+    """Return the picture that `Explanation.plot` describes."""
     if kind is None:
         kind = "bars" if scene(explanation, image, errors=False).index is None else "signed"
     if kind not in KINDS:
-        raise InputError(f"kind is {kind!r}; wanted one of {', '.join(KINDS)}.")
+        raise InputError(f"`kind` must be one of {', '.join(KINDS)}; got {kind!r}.", code="kind-unknown")
     look = Look(kind if kind in SHOWS else "signed", percentile, opacity, top, level)
     if kind == "bars":
         return bars(explanation, level=level)

@@ -20,14 +20,14 @@ COLUMNS = 5
 
 
 def overlay(explanation: Explanation, *, look: Look | None = None, image: Any = None) -> "Figure":
-    """The input beside itself with the values of every explained output over it."""
+    """Draw the input beside itself with the values of every explained output over it."""
     look = look or Look()
     seen = scene(explanation, image, errors=look.show == "sure")
     return _row(_pictures("plot.overlay", seen), [(output.label, seen, output) for output in seen.outputs], look)
 
 
 def outputs(explanation: Explanation, *, count: int = 5, look: Look | None = None, image: Any = None) -> "Figure":
-    """The largest outputs side by side, each with its own values, on one scale of colours."""
+    """Draw the largest outputs side by side, each with its own values, on one scale of colours."""
     look = look or Look()
     seen = scene(explanation, image, outputs=count, errors=look.show == "sure")
     panels = [(f"{output.label}\n{output.output:.3g}", seen, output) for output in seen.outputs]
@@ -35,9 +35,13 @@ def outputs(explanation: Explanation, *, count: int = 5, look: Look | None = Non
 
 
 def compare(explanations: Mapping[str, Explanation], *, look: Look | None = None, image: Any = None) -> "Figure":
-    """Several methods on one input, by name; each has colours on its own scale, since their units differ."""
+    """Draw several methods on one input, by name; each has its own scale of colours, since their units differ."""
     if not isinstance(explanations, Mapping) or not explanations:
-        raise InputError(f"got {explanations!r}; wanted explanations by name, such as {{'GEEX': …, 'RISE': …}}.")
+        raise InputError(
+            "`explanations` must be a mapping from names to explanations, such as {'GEEX': …, 'RISE': …}; got "
+            f"{type(explanations).__name__} with nothing to show.",
+            code="explanations-not-named",
+        )
     look = look or Look()
     scenes = {name: scene(one, image, errors=look.show == "sure") for name, one in explanations.items()}
     panels = [(name, seen, seen.outputs[0]) for name, seen in scenes.items()]
@@ -49,7 +53,10 @@ def compare(explanations: Mapping[str, Explanation], *, look: Look | None = None
 
 def _pictures(name: str, seen: Scene) -> Scene:
     if seen.index is None:
-        raise InputError(f"{name} wants features that have a place in a picture; for these, take geex.plot.bars.")
+        raise InputError(
+            f"{name} needs features with a place in a picture. Use geex.plot.bars instead.",
+            code="no-picture",
+        )
     return seen
 
 
@@ -77,7 +84,7 @@ def _row(first: Scene, panels: list[tuple[str, Scene, Output]], look: Look, shar
 
 
 def _scale(figure: Any, axis: Any, look: Look, limit: float, origin: float) -> None:
-    """The bar that says which colour is how much; nothing is below an origin that is not 0."""
+    """Draw the scale of the colours; no value is below an origin that is not 0."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 

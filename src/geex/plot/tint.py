@@ -14,7 +14,8 @@ from geex._arrays.arrays import largest
 from geex._arrays.validation import is_number
 from geex.errors import InputError
 from geex.plot.canvas import AGAINST, DOUBT, FOR
-from geex.plot.view import Output, Scene, grey
+from geex.plot.picture import grey
+from geex.plot.view import Output, Scene
 
 SHOWS = ("signed", "positive", "top", "sure")
 FADED = 0.7
@@ -23,7 +24,7 @@ DARKENED = 0.25
 
 @dataclass(frozen=True)
 class Look:
-    """What is shown of the values, and how strongly; see `Explanation.plot`."""
+    """Which values are shown, and how strongly; see `Explanation.plot`."""
 
     show: str = "signed"
     percentile: float = 99.5
@@ -33,11 +34,11 @@ class Look:
 
     def __post_init__(self) -> None:
         if self.show not in SHOWS:
-            raise InputError(f"show is {self.show!r}; wanted one of {', '.join(SHOWS)}.")
+            raise InputError(f"`show` must be one of {', '.join(SHOWS)}; got {self.show!r}.", code="show-unknown")
         for name in ("opacity", "top"):
             share = getattr(self, name)
             if not is_number(share) or not 0 < share <= 1:
-                raise InputError(f"{name} is {share!r}; wanted a number above 0 and up to 1.")
+                raise InputError(f"`{name}` must be above 0 and at most 1; got {share!r}.", code=f"{name}-out-of-range")
 
 
 def tinted(scene: Scene, output: Output, look: Look, limit: float | None = None) -> np.ndarray:

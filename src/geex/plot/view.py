@@ -1,4 +1,4 @@
-"""What of an explanation can be looked at: a picture with the feature that every pixel belongs to, or a list of names.
+"""An explanation prepared for display: a picture with the feature of every pixel, or a list of names.
 
 Values of elements are summed over the channels of a pixel, since shares add up. Where the answers are there, the
 standard errors of these sums are estimated from them; else they are put together as if channels were independent.
@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_torch_array
 from scipy.special import stdtrit
 
 from geex._arrays.arrays import Shape, host
@@ -20,10 +19,9 @@ from geex._problem.outputs import scored
 from geex._protocols import Features
 from geex._results.explanation import Explanation
 from geex.errors import FeaturesError, InputError, MethodError
+from geex.plot.picture import picture_of
 
 MOST = 5  # outputs that are shown
-DARK = 64  # pixels of a picture in 0 … 255 that are all below would be all but black
-LUMINANCE = np.array([0.299, 0.587, 0.114])
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +50,9 @@ class Output:
     def limit(self, percentile: float = 99.5) -> float:
         """The absolute value from which on colours are full; 1 where all values are 0."""
         if not is_number(percentile) or not 0 < percentile <= 100:
-            raise InputError(f"percentile is {percentile!r}; wanted a number above 0 and up to 100.")
+            raise InputError(
+                f"`percentile` must be above 0 and at most 100; got {percentile!r}.", code="percentile-out-of-range"
+            )
         sizes = np.abs(self.values - self.origin)
         return float(np.percentile(sizes, percentile)) or float(sizes.max()) or 1.0
 
@@ -82,13 +82,15 @@ class Scene:
     cells: Sequence[str] = ()
 
     def cell(self, feature: int) -> str:
-        """What x has for a feature, to stand behind its name; "" where that is not told."""
+        """Return the value of x for a feature, to stand behind its name; "" where there is none."""
         return self.cells[feature] if self.cells else ""
 
     def reach(self, level: float) -> float:
         """Half the width of an interval at `level`, in standard errors."""
         if not is_number(level) or not 0 < level < 1:
-            raise InputError(f"level is {level!r}; wanted a probability such as 0.95.")
+            raise InputError(
+                f"`level` must be a probability such as 0.95; got {level!r}.", code="level-not-a-probability"
+            )
         return float(stdtrit(self.freedom, 0.5 + level / 2))
 
     def spread(self, values: np.ndarray) -> np.ndarray:
@@ -106,14 +108,16 @@ class Scene:
 
 
 def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors: bool = True) -> Scene:
-    """What there is to see.
+    """Prepare an explanation for display.
 
     image: the picture to show, (h, w) or (h, w, 3), in 0 … 255 or 0 … 1. None: the explicand.
     outputs: how many of the largest outputs, where the answers are there to explain them.
-    errors: whether standard errors of pixels are worth estimating again.
+    errors: whether to estimate standard errors of pixels again, from the answers.
     """
     if not isinstance(explanation, Explanation):
-        raise InputError(f"got a {type(explanation).__name__}; wanted an explanation, as geex.explain returns it.")
+        raise InputError(
+            f"Only an explanation can be shown; got {type(explanation).__name__}.", code="not-an-explanation"
+        )
     shown = _estimated(_few(explanation), outputs, errors).numpy()
     several = isinstance(shown.target, list)
     around = shown.values if shown.centre is None else shown.centre
@@ -126,7 +130,7 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
         values, centre, stderr = values.sum(axis + 1), centre.sum(axis + 1), np.sqrt((stderr**2).sum(axis + 1))
     index = _index(features, shape, axis, values.shape[1:])
     values, stderr, centre = (field.reshape(len(values), -1) for field in (values, stderr, centre))
-    picture = None if index is None else _picture(shown.explicand, axis, image, index.shape)
+    picture = None if index is None else picture_of(shown.explicand, axis, image, index.shape)
     return Scene(
         outputs=_outputs(shown, values, stderr, centre, explanation.labels),
         picture=picture,
@@ -138,11 +142,13 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
 
 
 def _cells(shown: Explanation, features: Features) -> list[str]:
-    """What a row has in its columns. Of a text or of a row of words x is all ones, which says nothing."""
+    """The values of a row in its columns. For a text or a row of words x is all ones, which means nothing."""
     row = shown.explicand
     if row is None or row.ndim != 1 or shown.names is None or not features.elementwise:
         return []
-    return [] if shown.settings.absence is not None else [f" =\u00a0{value:.4g}" for value in row.tolist()]
+    if shown.settings.absence is not None:
+        return []
+    return [f" =\u00a0{value:.4g}".replace("-", "−") for value in row.tolist()]
 
 
 def channel_axis(features: Features, shape: Shape) -> int | None:
@@ -232,7 +238,7 @@ def _outputs(
 
 
 def output_name(target: int, labels: Sequence[str] | None) -> str:
-    """What an output is called."""
+    """Return the name of an output."""
     return f"output {target}" if labels is None or not 0 <= target < len(labels) else labels[target]
 
 
@@ -249,47 +255,3 @@ def _names(explanation: Explanation, features: Features, size: int, index: np.nd
         return [f"feature {i}" for i in range(size)]
     places = np.ndindex(*(int(n) for n in shape))
     return [f"element {', '.join(map(str, place))}" for place in places]
-
-
-def _picture(explicand: np.ndarray | None, axis: int | None, image: Any, shape: Shape) -> np.ndarray:
-    """The picture under the values, (h, w, 3) in 0 … 255."""
-    if image is not None:
-        return _given(image, shape)
-    if explicand is None:
-        return np.full((*shape, 3), 255, np.uint8)
-    pixels = explicand if axis is None else np.moveaxis(explicand, axis, -1)
-    low, high = float(pixels.min()), float(pixels.max())
-    if low >= 0 and high <= 255:
-        low, high = 0.0, 1.0 if high <= 1 else 255.0 if high > DARK else high
-    return _coloured((pixels - low) / ((high - low) or 1.0))
-
-
-def _given(image: Any, shape: Shape) -> np.ndarray:
-    pixels = host(image) if is_torch_array(image) else np.asarray(image)
-    if pixels.ndim == 3 and pixels.shape[-1] not in (1, 3, 4) and pixels.shape[0] in (1, 3, 4):
-        pixels = np.moveaxis(pixels, 0, -1)
-    if (
-        pixels.ndim not in (2, 3)
-        or pixels.shape[:2] != shape
-        or (pixels.ndim == 3 and pixels.shape[2] not in (1, 3, 4))
-    ):
-        raise InputError(
-            f"image has shape {pixels.shape}; wanted {shape} or {(*shape, 3)}, the pixels that have values."
-        )
-    if pixels.dtype.kind not in "buif" or not np.isfinite(pixels).all() or pixels.min() < 0 or pixels.max() > 255:
-        raise InputError("image holds other numbers than 0 … 255 (or 0 … 1); wanted the picture before preprocessing.")
-    whole = pixels.dtype.kind in "ui" or float(pixels.max()) > 1
-    return _coloured(pixels / 255 if whole else pixels.astype(float))
-
-
-def _coloured(pixels: np.ndarray) -> np.ndarray:
-    """(h, w) or (h, w, c) in 0 … 1 as (h, w, 3) in 0 … 255; what is neither grey nor RGB(A) as its mean."""
-    if pixels.ndim == 2:
-        pixels = pixels[..., None]
-    pixels = pixels[..., :3] if pixels.shape[-1] in (3, 4) else pixels.mean(axis=-1, keepdims=True)
-    return np.asarray(np.rint(np.clip(np.broadcast_to(pixels, (*pixels.shape[:2], 3)), 0, 1) * 255), np.uint8)
-
-
-def grey(picture: np.ndarray) -> np.ndarray:
-    """The luminance of a picture (h, w), in 0 … 255."""
-    return np.asarray(picture @ LUMINANCE)

@@ -45,6 +45,7 @@ function settings() {
     strongest: Number(find("strongest").value) / 100,
     opacity: Number(find("opacity").value) / 100,
     sure: find("sure").checked,
+    outlined: find("outlined").checked,
   };
 }
 
@@ -61,18 +62,42 @@ function visible({ values, sure, order }, output, chosen) {
   return shown;
 }
 
-// as words.number in geex/report/words.py
+// as number and with_error in geex/_results/numbers.py
 function number(value) {
   const size = Math.abs(value);
-  const large = size >= 1000 && size < 10000;
-  const plain = size === 0 || (size >= 0.001 && size < 10000);
-  const text = large ? value.toFixed(0) : plain ? String(Number(value.toPrecision(3))) : value.toExponential(1);
+  const plain = size === 0 || (size >= 0.001 && size < 1e5);
+  const text = size >= 1000 && plain ? Math.round(value).toLocaleString("en") : plain ? String(Number(value.toPrecision(3))) : value.toExponential(1);
   return text.replace("e+", "e").replaceAll("-", "−");
 }
 
-function told(value, error) {
-  const sign = value > 0 ? "+" : "";
-  return sign + number(value) + (Number.isNaN(error) ? "" : " ± " + number(Number(error.toPrecision(2))));
+function fixed(value, decimals, exponent) {
+  const scaled = value / 10 ** exponent;
+  const text = scaled.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return Number(text.replaceAll(",", "")) === 0 ? text.replace("-", "") : text.replace("-", "−");
+}
+
+function plus(value, text) {
+  return value > 0 && /[1-9]/.test(text) ? "+" + text : text;
+}
+
+function power(size) {
+  return Math.floor(Math.log10(size));
+}
+
+// a value with the decimals of its error
+function withError(value, error) {
+  if (!(error > 0)) return plus(value, number(value)) + (error === 0 ? " ± 0" : "");
+  const size = Math.max(Math.abs(value), error);
+  const exponent = size >= 1e-3 && size < 1e5 ? 0 : Math.max(3 * Math.floor(Math.log10(size) / 3), -300);
+  const decimals = Math.min(Math.max(0, Math.min(1 - power(error), 5 - power(size)) + exponent), 20);
+  const text = `${plus(value, fixed(value, decimals, exponent))} ± ${fixed(error, decimals, exponent)}`;
+  return exponent ? `(${text}) × 1e${exponent}`.replace("e-", "e−") : text;
+}
+
+// the same in a list, whose numbers are all written alike
+function listed(value, error) {
+  const text = plus(value, fixed(value, data.decimals, data.exponent));
+  return Number.isNaN(error) ? text : `${text} ± ${fixed(error, data.decimals, data.exponent)}`;
 }
 
 function paint(content, output, chosen) {
@@ -123,7 +148,7 @@ function list(content, output, chosen) {
       const row = tag("tr", {});
       const bar = tag("td", { class: "bar" });
       bar.append(svg);
-      row.append(tag("th", { scope: "row" }, data.names[i]), bar, tag("td", {}, told(value, error)));
+      row.append(tag("th", { scope: "row" }, data.names[i]), bar, tag("td", {}, listed(value, error)));
       return row;
     }),
   );
@@ -139,14 +164,15 @@ async function draw() {
   if (data.width) {
     find("frame").classList.toggle("colours", find("colours").checked);
     paint(content, output, chosen);
-    tell(content, output);
+    document.querySelectorAll("#outline path").forEach((path) => path.setAttribute("d", chosen.outlined ? output.outline : ""));
+    read(content, output);
   } else {
     list(content, output, chosen);
   }
   document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn || 0) + 1);
 }
 
-function speak() {
+function describe() {
   const output = data.outputs[current];
   find("lead").textContent = output.lead;
   find("account").textContent = output.account;
@@ -160,7 +186,7 @@ function speak() {
   });
 }
 
-function tell(content, output) {
+function read(content, output) {
   const cursor = find("cursor");
   cursor.hidden = place === null;
   if (place === null) return;
@@ -176,14 +202,14 @@ function tell(content, output) {
   const name = data.names.length ? `${data.names[i]} (row ${row}, column ${column})` : `Row ${row}, column ${column}`;
   const value = content.values[i];
   const error = content.errors[i];
-  const chance = content.sure[i] ? "" : ", which may be chance";
+  const noise = content.sure[i] ? "" : ", which may be noise";
   const side = value - output.origin >= 0 ? "for" : "against";
-  find("readout").textContent = `${name}: ${told(value, error)}, ${side} “${output.label}”${chance}.`;
+  find("readout").textContent = `${name}: ${withError(value, error)}, ${side} “${output.label}”${noise}.`;
 }
 
 async function move(row, column) {
   place = [Math.min(Math.max(row, 0), data.height - 1), Math.min(Math.max(column, 0), data.width - 1)];
-  tell(await decode(current), data.outputs[current]);
+  read(await decode(current), data.outputs[current]);
 }
 
 function point(event) {
@@ -211,20 +237,20 @@ async function start() {
   find("controls").addEventListener("input", (event) => {
     if (event.target.name === "output") {
       current = Number(event.target.value);
-      speak();
+      describe();
     }
     draw();
   });
   if (data.width) {
     const picture = find("picture");
-    find("input").src = document.querySelector("#frame img").src; // once in the file, twice on the page
-    find("input").hidden = false;
+    find("under").src = find("input").src; // once in the file, twice on the page
+    find("under").hidden = false;
     picture.addEventListener("pointermove", point);
     picture.addEventListener("pointerdown", point);
     picture.addEventListener("keydown", press);
     picture.addEventListener("focus", () => place || move(Math.floor(data.height / 2), Math.floor(data.width / 2)));
   }
-  speak();
+  describe();
   await draw();
 }
 

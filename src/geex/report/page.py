@@ -3,6 +3,8 @@
 import base64
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -11,73 +13,94 @@ from typing import Any
 
 import numpy as np
 
+from geex._problem.model_identity import identity
 from geex._query.retrying_call import Model
 from geex._results.explanation import Explanation
 from geex.errors import AnswerError, InputError
 from geex.evaluate import Curve, deletion
 from geex.plot.view import Scene, scene
 from geex.report import words
-from geex.report.sections import Markup, data, drawn, ninths, outputs, stage, texts
+from geex.report.region import largest
+from geex.report.replay import call
+from geex.report.sections import Markup, data, drawn, ninths, outputs, stage, style, texts
 
 OUTPUTS = 5
 STEPS = 50
 LISTED = 100  # features that a long list keeps for each output
 
 
-def write(
-    explanation: Explanation,
-    path: Path,
-    image: Any,
-    model: Model | None,
-    curves: Sequence[Curve],
-    title: str | None,
-    call: str | None,
-) -> Path:
-    """Writes the report; see `Explanation.report`."""
-    path.write_text(page(explanation, image, model, curves, title, call), encoding="utf-8", newline="\n")
+@dataclass(frozen=True, eq=False)
+class Extras:
+    """What a report shows besides the explanation; see `Explanation.report`."""
+
+    image: Any = None
+    model: Model | None = None
+    curves: Sequence[Curve] = ()
+    title: str | None = None
+    call: str | None = None
+    input_name: str | None = None
+    model_name: str | None = None
+
+
+def write(explanation: Explanation, path: Path, extras: Extras) -> Path:
+    """Write the report; see `Explanation.report`."""
+    path.write_text(page(explanation, extras), encoding="utf-8", newline="\n")
     return path
 
 
-def page(
-    explanation: Explanation,
-    image: Any = None,
-    model: Model | None = None,
-    curves: Sequence[Curve] = (),
-    title: str | None = None,
-    call: str | None = None,
-) -> str:
-    """The report as text."""
-    whole = scene(explanation, image, outputs=OUTPUTS)
+def page(explanation: Explanation, extras: Extras | None = None) -> str:
+    """Return the report as text."""
+    extras = extras or Extras()
+    whole = scene(explanation, extras.image, outputs=OUTPUTS)
     seen = whole if whole.index is not None else _shortened(whole)
-    things = _things(seen)
-    made = [*curves, *([] if model is None else _curve(explanation, model))]
-    told = [texts(explanation, seen, output, things) for output in seen.outputs]
-    script, style = _source("page.js"), _source("page.css")
+    things, numbers, about = _things(seen), style(seen), _about(extras)
+    made = [*extras.curves, *([] if extras.model is None else _curve(explanation, extras.model))]
+    regions = largest(explanation, whole)
+    sentences = [
+        texts(explanation, whole, output, found, things) for output, found in zip(whole.outputs, regions, strict=True)
+    ]
+    first, label = sentences[0], seen.outputs[0].label
+    script, sheet = _source("page.js"), _source("page.css")
     return _filled(
         "page.html",
         version=explanation.settings.version,
-        title=title or f"Why “{seen.outputs[0].label}”?",
-        style=Markup(style),
-        style_hash=_hash(style),
+        title=extras.title or f"Why “{label}”?",
+        style=Markup(sheet),
+        style_hash=_hash(sheet),
         script=Markup(script),
         script_hash=_hash(script),
-        lead=told[0]["lead"],
-        account=told[0]["account"],
-        sum=Markup("".join(f"<span>{escape(part)}</span>" for part in told[0]["sum"])),
-        view_heading="Where the decision came from" if seen.index is not None else "What the decision came from",
-        stage=stage(seen, told[0], len(whole.outputs[0].values)),
+        lead=first["lead"],
+        about=" · ".join(value for name, value in about.items() if "identity" not in name),
+        account=first["account"],
+        sum=Markup("".join(f"<span>{escape(part)}</span>" for part in first["sum"])),
+        view_heading="The input and its explanation" if seen.index is not None else "The features that decided",
+        view_kind="pictures" if seen.index is not None else "listed",
+        stage=stage(seen, first, len(whole.outputs[0].values), numbers),
         things=things,
         outputs=outputs(seen.outputs),
         one_output=Markup(" hidden" if len(seen.outputs) < 2 else ""),
         no_picture=Markup(" hidden" if seen.index is None else ""),
+        no_region=Markup(" hidden" if seen.index is None or not any(one["outline"] for one in sentences) else ""),
         no_errors=Markup(" hidden" if all(np.isnan(output.stderr).all() for output in seen.outputs) else ""),
-        ninths=ninths(explanation, seen, told[0]),
+        ninths=ninths(explanation, seen, first),
         curve=Markup("\n".join(drawn(curve, things, i) for i, curve in enumerate(made))),
-        facts=Markup("".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in words.facts(explanation))),
+        facts=Markup("".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in words.facts(explanation, about))),
         estimand=f"{explanation.estimand} {explanation.advice()}",
-        call=call or words.call(explanation),
-        data=Markup(data(seen, told)),
+        call=extras.call or call(explanation),
+        data=Markup(data(seen, sentences, numbers)),
     )
+
+
+def _about(extras: Extras) -> dict[str, str]:
+    """The input, the model and the date, as far as they are known."""
+    known = "" if extras.model is None else identity(extras.model)
+    about = {
+        "Input": extras.input_name,
+        "Model": extras.model_name,
+        "Model’s identity": known[:16],
+        "Report of": date.today().isoformat(),
+    }
+    return {name: value for name, value in about.items() if value}
 
 
 def _curve(explanation: Explanation, model: Model) -> list[Curve | str]:
@@ -85,13 +108,15 @@ def _curve(explanation: Explanation, model: Model) -> list[Curve | str]:
     record = explanation.record
     if not isinstance(explanation.target, int):
         raise InputError(
-            f"model= asks for the deletion curve of one output, and {len(explanation.target)} are explained; "
-            "geex.estimate(explanation, target=…) explains one of them, with no query."
+            f"The deletion curve that `model` makes is of one output; {len(explanation.target)} are explained. "
+            "Choose one with geex.estimate(explanation, target=…), which needs no query.",
+            code="curve-of-several-outputs",
         )
     if record is None:
         raise InputError(
-            "model= asks for the deletion curve, and needs the explanation as geex.explain returned it; for a saved "
-            "one make the curve by geex.evaluate.deletion and hand it over as curves=[curve]."
+            "The deletion curve that `model` makes needs the answers; a saved explanation has none. "
+            "Make the curve with geex.evaluate.deletion and pass it as curves=[curve].",
+            code="answers-missing",
         )
     task = record.task
     step = max(1, -(-int(np.prod(explanation.values.shape)) // STEPS))

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from geex._results.explanation import Explanation
+from geex._results.numbers import Column, column, number
 from geex.evaluate import Curve
 from geex.plot.tint import Look, tinted
 from geex.plot.view import Output, Scene
 from geex.report import words
 from geex.report.chart import chart
 from geex.report.pack import data_url, deflated, packed, plain
+from geex.report.region import Found, outline
 
 SMALL = 160  # below this many pixels across, pixels are drawn as squares
 ROWS = 30  # of a list of features
@@ -24,61 +26,80 @@ class Markup(str):
     __slots__ = ()
 
 
-def texts(explanation: Explanation, seen: Scene, output: Output, things: str) -> dict[str, Any]:
-    """What is said about one output."""
-    told: dict[str, Any] = {
+def texts(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> dict[str, Any]:
+    """Return the sentences about one output, and the outline of its largest region."""
+    texts: dict[str, Any] = {
         "target": output.target,
         "label": output.label,
-        "lead": words.lead(explanation, output, things),
+        "lead": words.lead(explanation, seen, output, found, things),
         "account": words.account(explanation, output, things),
         "sum": words.sums(explanation, output),
+        "outline": outline(seen, found),
         "ninths": [],
     }
     if seen.index is not None:
-        told["alternative"] = words.alternative(seen, output, not explanation.adds_up)
-        told["ninths"] = [words.signed(part) for part in words.ninths(seen, output, not explanation.adds_up)]
-    return told
+        parts = words.ninths(seen, output, not explanation.adds_up)
+        numbers = column(parts)
+        texts["alternative"] = words.alternative(seen, output, not explanation.adds_up)
+        texts["ninths"] = [f"{numbers.signed(part)}{f' × {numbers.unit}' * bool(numbers.exponent)}" for part in parts]
+    return texts
 
 
-def stage(seen: Scene, told: dict[str, Any], total: int) -> Markup:
-    """Where it is shown: the picture, or the list of features."""
-    return _list(seen, total) if seen.index is None else _picture(seen, told)
+def style(seen: Scene) -> Column:
+    """Return how the numbers of a list are written: alike for all outputs."""
+    largest = [(output, np.argsort(-np.abs(output.values), kind="stable")[:ROWS]) for output in seen.outputs]
+    values = np.concatenate([output.values[order] for output, order in largest])
+    return column(values.tolist(), np.concatenate([output.stderr[order] for output, order in largest]).tolist())
 
 
-def _picture(seen: Scene, told: dict[str, Any]) -> Markup:
+def stage(seen: Scene, first: dict[str, Any], total: int, numbers: Column) -> Markup:
+    """Return where it is shown: the input beside its explanation, or the list of features."""
+    return _list(seen, total, numbers) if seen.index is None else _picture(seen, first)
+
+
+def _picture(seen: Scene, first: dict[str, Any]) -> Markup:
     assert seen.picture is not None
     height, width = seen.picture.shape[:2]
     small = " small" if max(height, width) < SMALL else ""
-    still = data_url(tinted(seen, seen.outputs[0], Look()))
-    return Markup(f"""<div>
-      <div class="frame{small}" id="frame">
-        <img src="{data_url(seen.picture)}" width="{width}" height="{height}" alt="The input">
-        <canvas id="picture" width="{width}" height="{height}" tabindex="0" role="application"
-          aria-roledescription="picture with values" aria-label="{escape(told["alternative"])}"
+    size = f'width="{width}" height="{height}"'
+    still = data_url(tinted(seen, seen.outputs[0], Look("sure")))
+    return Markup(f"""<div class="pair{small}">
+      <figure><img id="input" src="{data_url(seen.picture)}" {size} alt="The input">
+        <figcaption>The input</figcaption></figure>
+      <figure><div class="frame" id="frame">
+        <img id="under" {size} alt="The input in grey" hidden>
+        <canvas id="picture" {size} tabindex="0" role="application"
+          aria-roledescription="picture with values" aria-label="{escape(first["alternative"])}"
           aria-describedby="readout"></canvas>
+        <noscript><img src="{still}" {size} alt="{escape(first["alternative"])}"></noscript>
+        <svg id="outline" viewBox="0 0 {width} {height}" preserveAspectRatio="none" aria-hidden="true"><path
+          class="halo" d="{first["outline"]}"/><path d="{first["outline"]}"/></svg>
         <div id="cursor" hidden></div>
-        <noscript><img src="{still}" width="{width}" height="{height}" alt="{escape(told["alternative"])}"></noscript>
       </div>
+        <figcaption>Its explanation: <b class="for">orange</b> counts for the answer, <b class="against">blue</b>
+          against it; what may be noise is grey</figcaption></figure>
       <p class="scale" aria-hidden="true"><span>against <span id="scale-low"></span></span>
         <span class="ramp" id="ramp"></span><span><span id="scale-high"></span> for</span></p>
-      <p id="readout" role="status">Point at the picture, or focus it and use the arrow keys, to read a value.</p>
+      <p id="readout" role="status">Point at the explanation, or focus it and use the arrow keys, to read a value.</p>
     </div>""")
 
 
-def _list(seen: Scene, total: int) -> Markup:
+def _list(seen: Scene, total: int, numbers: Column) -> Markup:
     count = len(seen.outputs[0].values)
     few = "All features" if total <= ROWS else f"The {min(ROWS, count)} largest of {total:,} features"
     output = seen.outputs[0]
     order = np.argsort(-np.abs(output.values), kind="stable")[:ROWS]
     names = _names(seen)
     rows = "".join(
-        f'<tr><th scope="row">{escape(names[i])}</th><td class="bar"></td><td>{_told(output, i)}</td></tr>'
+        f'<tr><th scope="row">{escape(names[i])}</th><td class="bar"></td><td>{_value(output, i, numbers)}</td></tr>'
         for i in order
     )
+    unit = f", × {numbers.unit}" if numbers.unit else ""
     return Markup(f"""<div class="scroll">
       <table class="features">
-        <caption>{few}, each with its share ± standard error; lines are 95% intervals</caption>
-        <thead><tr><th scope="col">Feature</th><th scope="col">against · for</th><th scope="col">Share</th></tr></thead>
+        <caption>{few}: value ± standard error; lines are 95% intervals, grey bars may be noise</caption>
+        <thead><tr><th scope="col">Feature</th><th scope="col">against · for</th>
+          <th scope="col">Value{unit}</th></tr></thead>
         <tbody id="features">{rows}</tbody>
       </table>
     </div>""")
@@ -89,9 +110,9 @@ def _names(seen: Scene) -> list[str]:
     return [name + seen.cell(i) for i, name in enumerate(seen.names)]
 
 
-def _told(output: Output, feature: int) -> str:
-    error = output.stderr[feature]
-    return words.signed(float(output.values[feature])) + ("" if np.isnan(error) else f" ± {words.number(float(error))}")
+def _value(output: Output, feature: int, numbers: Column) -> str:
+    error = float(output.stderr[feature])
+    return numbers.signed(float(output.values[feature])) + ("" if np.isnan(error) else f" ± {numbers.text(error)}")
 
 
 def outputs(given: list[Output]) -> Markup:
@@ -99,24 +120,24 @@ def outputs(given: list[Output]) -> Markup:
     return Markup(
         "\n".join(
             f'<label><input type="radio" name="output" value="{i}"{" checked" if i == 0 else ""}> '
-            f'<span class="amount">{escape(words.number(output.output))}</span>{escape(output.label)}</label>'
+            f'<span class="amount">{escape(number(output.output))}</span>{escape(output.label)}</label>'
             for i, output in enumerate(given)
         )
     )
 
 
-def ninths(explanation: Explanation, seen: Scene, told: dict[str, Any]) -> Markup:
+def ninths(explanation: Explanation, seen: Scene, first: dict[str, Any]) -> Markup:
     """The picture as a table of three by three: what can be read aloud."""
     if seen.index is None:
         return Markup("")
-    what = "Shares, summed over each ninth" if explanation.adds_up else "Mean value of each ninth"
+    what = "Values, summed over each ninth" if explanation.adds_up else "Mean value of each ninth"
     head = "".join(f'<th scope="col">{column}</th>' for column in words.COLUMNS)
-    cells = [f"<td>{escape(part)}</td>" for part in told["ninths"]]
+    cells = [f"<td>{escape(part)}</td>" for part in first["ninths"]]
     rows = "".join(
         f'<tr><th scope="row">{row}</th>{"".join(cells[3 * i : 3 * i + 3])}</tr>' for i, row in enumerate(words.ROWS)
     )
     return Markup(f"""<section aria-labelledby="ninths-heading">
-    <h2 id="ninths-heading">The picture in nine numbers</h2>
+    <h3 id="ninths-heading">The picture in nine numbers</h3>
     <div class="scroll"><table id="ninths"><caption>{what}</caption>
       <thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table></div>
   </section>""")
@@ -125,16 +146,16 @@ def ninths(explanation: Explanation, seen: Scene, told: dict[str, Any]) -> Marku
 def drawn(curve: Curve | str, things: str, place: int) -> str:
     """A curve with what it means, or why there is none."""
     if isinstance(curve, str):
-        return f"<section><h2>Is it right?</h2><p>{escape(curve)}</p></section>"
-    said = words.deletion(curve, things) if curve.kind == "deletion" else words.insertion(curve, things)
+        return f"<section><h2>Test</h2><p>{escape(curve)}</p></section>"
+    shown = words.deletion(curve, things) if curve.kind == "deletion" else words.insertion(curve, things)
     return f"""<section class="tested" data-target="{curve.target}" aria-labelledby="curve-{place}">
-    <h2 id="curve-{place}">Is it right? {escape(curve.kind.capitalize())}</h2>
-    <p>{escape(said)}</p>
+    <h2 id="curve-{place}">Test: {escape(curve.kind)}</h2>
+    <p>{escape(shown)}</p>
     {chart(curve)}
   </section>"""
 
 
-def data(seen: Scene, told: list[dict[str, Any]]) -> str:
+def data(seen: Scene, sentences: list[dict[str, Any]], numbers: Column) -> str:
     """Everything that the script reads, as JSON that cannot end the element it stands in."""
     grid = (
         {"width": 0, "height": 0}
@@ -149,15 +170,17 @@ def data(seen: Scene, told: list[dict[str, Any]]) -> str:
         "names": _names(seen),
         "rows": ROWS,
         "reach": seen.reach(0.95),
+        "exponent": numbers.exponent,
+        "decimals": numbers.decimals,
         "outputs": [
             {
-                **said,
+                **one,
                 **packed(output, seen.reach(0.95)),
                 "limit": output.limit(),
                 "origin": output.origin,
                 **(plain(output) if seen.index is None else {}),
             }
-            for said, output in zip(told, seen.outputs, strict=True)
+            for one, output in zip(sentences, seen.outputs, strict=True)
         ],
     }
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -1,102 +1,144 @@
-"""What the numbers say, in sentences for people who have not read the paper."""
+"""What the numbers mean, in sentences for people who have not read the paper."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
-import geex
-from geex._problem.declared import Call, Unnamed, Value
-from geex._problem.declared import code as declared_code
-from geex._problem.estimand import Additive
+from geex._results.account import Account
+from geex._results.account import account as account_of
+from geex._results.certainty import certainty, explained_answers, quantity
 from geex._results.explanation import Explanation
-from geex._results.summary import chance, quantity, rounding
+from geex._results.numbers import column, number, signed, with_error
+from geex._results.summary import against, spent
 from geex.evaluate import Curve
+from geex.plot.bars import name
 from geex.plot.view import Output, Scene
+from geex.report.region import Found
 
-ELEMENTS = Call("Elements")
 STOPPED = "stopped before it was through"
-SURE = 0.95  # the level from which on what is left over is no chance: some two standard errors
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
+MOST = 10  # times the change, beyond which a percentage of it means nothing
 
 
-def number(value: float) -> str:
-    """A number as people write it: three digits, a true minus."""
-    if 1e3 <= abs(value) < 1e4:
-        return f"{value:.0f}".replace("-", "−")
-    if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e4):
-        mantissa, exponent = f"{value:.1e}".split("e")
-        return f"{mantissa}e{int(exponent)}".replace("-", "−")
-    return f"{value:.3g}".replace("-", "−")
+def lead(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> str:
+    """Return what was decided, how surely, and the largest region."""
+    how = certainty(explanation, output.target, output.output, explained_answers(explanation))
+    part = f" The run was {STOPPED}: this is the result of its first {explanation.queries:,} queries."
+    decided = f"The model’s answer for “{output.label}”: {how}."
+    return f"{decided}{_region(explanation, seen, output, found, things)}{part if explanation.partial else ''}"
 
 
-def signed(value: float) -> str:
-    """The same with its sign."""
-    return f"+{number(value)}" if value > 0 else number(value)
+def _region(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> str:
+    """The largest region with its share of the change and its interval."""
+    account = account_in(explanation, output)
+    if not account.comparable:
+        return ""
+    if found is None:
+        return f" No part of the input stands out from the noise: every interval of the {things} includes 0."
+    style = column([found.value, account.change], [(found.high - found.low) / 4], digits=1)
+    worth, low, high, change = (style.signed(n) for n in (found.value, found.low, found.high, account.change))
+    where = _where(seen, found, things)
+    unit = f" × {style.unit}" if style.unit else ""
+    interval = f"95% interval{'' if found.joint else ' at most'} {low} to {high}{unit}" if low != high else "exactly"
+    verb = "carries" if account.shares else "is worth"
+    share = _share(account, found)
+    return f" {where} {verb} {worth}{unit} ({interval}){share} {change}{unit} between baseline and input."
 
 
-def lead(explanation: Explanation, output: Output, things: str) -> str:
-    """The first sentence."""
-    what = quantity(explanation)
-    for_it, against = (float(np.clip(output.values, *ends).sum()) for ends in ((0, None), (None, 0)))
-    sides = f" The {things} that spoke for it sum to {signed(for_it)}, those against it to {signed(against)}."
-    found = f"The model gives “{output.label}” the {what} {number(output.output)}{chance(what, output.output)}."
-    part = f" The run was {STOPPED}: this is what its first {explanation.queries:,} queries say."
-    shares = sides if explanation.adds_up and output.origin == 0 else ""
-    return f"{found}{shares}{part if explanation.partial else ''}"
+def _share(account: Account, found: Found) -> str:
+    """The region as a percentage of the change, with the words before the change itself."""
+    if account.change == 0 or abs(found.value) > MOST * abs(account.change):
+        return ", where the change is"
+    share = found.value / account.change
+    if share < 0:
+        return ", against the change of"
+    return f", {'' if account.shares else 'as much as '}{share:.0%} of the change of"
+
+
+def _where(seen: Scene, found: Found, things: str) -> str:
+    """What a region consists of, and where it lies."""
+    count = int(found.features.sum())
+    if seen.index is None:
+        feature = int(np.argmax(found.features))
+        return f"The largest feature, “{name(seen, feature)}{seen.cell(feature)}”,"
+    size = f"{count:,} {things if count > 1 else things.removesuffix('s')}"
+    return f"The largest region that stands out ({size}, {place(seen, found)}, outlined)"
+
+
+def place(seen: Scene, found: Found) -> str:
+    """Return where in the picture the middle of a region lies, such as "top left"."""
+    rows, columns = np.nonzero(seen.spread(found.features))
+    height, width = seen.spread(found.features).shape
+    return f"{_third(ROWS, rows.mean(), height)} {_third(COLUMNS, columns.mean(), width)}"
+
+
+def _third(names: Sequence[str], middle: float, size: int) -> str:
+    return names[min(int(3 * (middle + 0.5) / size), 2)]
+
+
+def account_in(explanation: Explanation, output: Output) -> Account:
+    """Return the account of a shown output."""
+    numbers = (output.output, output.base_value, output.gap, output.gap_stderr)
+    return account_of(explanation, *numbers, output.total, float(output.centre.sum()))
 
 
 def account(explanation: Explanation, output: Output, things: str) -> str:
-    """Completeness: f(x̊) + Σ + gap = f(x)."""
-    what, difference = quantity(explanation), output.output - output.base_value
-    absent = f"With the baseline in its place (what stands for “nothing there”), {number(output.base_value)}."
+    """Return completeness in words: f(x̊) + Σ + left = f(x)."""
+    found, what = account_in(explanation, output), quantity(explanation)
     verb = "are" if what == "log-odds" else "is"
-    opening = f"For this input the model’s {what} of “{output.label}” {verb} {number(output.output)}. {absent} "
-    if not explanation.adds_up:
-        return (
-            f"{opening}The values shown say which {things} matter more than others. They are not shares of that "
-            f"difference and are not meant to add up to it."
-        )
-    shares = (
-        f"The difference, {signed(difference)}, is shared out: the {things} have {signed(output.total)} between them"
+    compared = against(explanation) or "the baseline"
+    ends = (
+        f"For the input the model’s {what} of “{output.label}” {verb} {number(output.output)}; with nothing there "
+        f"({compared}) {'they are' if verb == 'are' else 'it is'} {number(output.base_value)}. "
     )
-    return f"{opening}{shares}. {_left(explanation, output)}"
+    if not found.comparable:
+        return f"{ends}The values rank the {things}. They are not parts of this change."
+    total = with_error(found.total, np.nan if found.exact else found.error)
+    return f"{ends}The change is {signed(found.change)}. The values of the {things} sum to {total}. {_left(found)}"
 
 
-def _left(explanation: Explanation, output: Output) -> str:
-    error = output.gap_stderr
-    if _nothing(output):
+def _left(found: Account) -> str:
+    """What is left, and what it consists of."""
+    if found.exact:
         return "Nothing is left over."
-    left = f"{signed(output.gap)}{'' if np.isnan(error) else f' ± {number(error)}'} is left over"
-    if np.isnan(error):
-        return f"{left}."
-    if abs(output.gap) <= stdtrit(explanation.freedom, 0.5 + SURE / 2) * error:
-        return f"{left}: no more than chance, given how many questions were asked."
-    if explanation.estimand.additive is not Additive.OF_BLURRED_MODEL:
-        return f"{left}, which is more than chance explains."
+    style = column([found.left], [found.error])
+    unit = f" × {style.unit}" if style.unit else ""
+    interval = f" (95% interval {style.signed(found.low)} to {style.signed(found.high)}{unit})"
+    known = not np.isnan(found.error)
+    left = f"{style.signed(found.left)}{unit}{interval if known else ''}"
+    if not found.shares:
+        return (
+            f"What is left, {left}, is the joint effect of several features. Each value is an average over what else "
+            "is there, so these values need not add up to the change."
+        )
+    if not known:
+        return f"{left} is left over."
+    if found.noise:
+        return f"{left} is left over: no more than noise."
+    if not found.blurred:
+        return f"{left} is left over, which is more than noise."
     return (
-        f"{left}, which is more than chance explains: the method sees the model slightly blurred by its own noise, "
-        "and shares out the blurred difference. A smaller σ makes this part smaller."
+        f"{left} is left over, which is more than noise: the values add up for the model averaged over the method’s "
+        "own noise. A smaller σ makes this part smaller."
     )
-
-
-def _nothing(output: Output) -> bool:
-    """Whether what is left over is rounding."""
-    return rounding(output.gap, output.gap_stderr, output.output, output.base_value)
 
 
 def sums(explanation: Explanation, output: Output) -> list[str]:
-    """The account in numbers."""
-    ends = [f"f(x̊) = {number(output.base_value)}", f"f(x) = {number(output.output)}"]
-    if not explanation.adds_up:
-        return ends
-    error = "" if np.isnan(output.gap_stderr) else f" ± {number(output.gap_stderr)}"
-    left = "0" if _nothing(output) else f"{signed(output.gap)}{error}"
-    return [ends[0], f"+ Σ shares {signed(output.total)}", f"+ left over {left}", f"= {ends[1]}"]
+    """Return the account in numbers."""
+    found = account_in(explanation, output)
+    style = column([found.base, found.output, found.total], [] if found.exact else [found.error])
+    unit = [f"(× {style.unit})"] if style.unit else []
+    ends = [f"f(x̊) = {style.text(found.base)}", f"f(x) = {style.text(found.output)}"]
+    if not found.comparable:
+        return [*ends, *unit]
+    what = "left over" if found.shares else "joint effect"
+    left = "0" if found.exact else style.signed(found.left)
+    return [ends[0], f"+ Σ values {style.signed(found.total)}", f"+ {what} {left}", f"= {ends[1]}", *unit]
 
 
 def ninths(seen: Scene, output: Output, mean: bool) -> list[float]:
-    """What every ninth of the picture holds, row by row: the sum of its values, or their mean."""
+    """Return what every ninth of the picture holds, row by row: the sum of its values, or their mean."""
     assert seen.index is not None
     values = seen.spread(output.values - output.origin)
     if not mean:  # a group's share is spread over its pixels, so that ninths add up to Σ
@@ -106,87 +148,57 @@ def ninths(seen: Scene, output: Output, mean: bool) -> list[float]:
 
 
 def alternative(seen: Scene, output: Output, mean: bool) -> str:
-    """The picture in words, for those who do not see it."""
+    """Return the picture in words, for people who do not see it."""
     parts = ninths(seen, output, mean)
     best, worst = int(np.argmax(parts)), int(np.argmin(parts))
     places = [f"{row} {column}" for row in ROWS for column in COLUMNS]
-    against = f", and most against it in the {places[worst]}" if parts[worst] < 0 else ""
-    found = f"Most that spoke for “{output.label}” lies in the {places[best]} of the picture{against}."
+    opposed = f", and most evidence against it in the {places[worst]}" if parts[worst] < 0 else ""
+    found = f"Most evidence for “{output.label}” lies in the {places[best]} of the picture{opposed}."
     return f"The input with its explanation over it. {found} Arrow keys move from pixel to pixel."
 
 
 def deletion(curve: Curve, things: str) -> str:
-    """What a deletion curve shows."""
+    """Return what a deletion curve shows."""
     below = np.flatnonzero(curve.curve <= curve.start / 2)
-    half = f"is down to half after {curve.fractions[below[0]]:.0%} of them" if below.size else "never falls to half"
+    half = f"falls to half after {curve.fractions[below[0]]:.0%} of them" if below.size else "never falls to half"
     return (
-        f"A test of the explanation: the {things} it calls most important are replaced by the baseline first. The "
-        f"score {half}. The sooner it falls, the better; as one number (AOPC, higher is better) it is "
+        f"A test of the explanation: the {things} with the largest values are replaced by the baseline first. The "
+        f"score {half}. The sooner it falls, the better. As one number (AOPC, higher is better) it is "
         f"{curve.aopc:.3f}. This took {curve.queries:,} more queries."
     )
 
 
 def insertion(curve: Curve, things: str) -> str:
-    """What an insertion curve shows."""
+    """Return what an insertion curve shows."""
     return (
-        f"A test of the explanation: the {things} it calls most important are put back first, onto a replacement. The "
-        f"sooner the score rises, the better; as one number (the area below) it is {curve.area:.3f}. This took "
-        f"{curve.queries:,} more queries."
+        f"A test of the explanation: the {things} with the largest values are put back first, onto a replacement. The "
+        f"sooner the score rises, the better. As one number (the area below the curve) it is {curve.area:.3f}. This "
+        f"took {curve.queries:,} more queries."
     )
 
 
-def facts(explanation: Explanation) -> list[tuple[str, str]]:
-    """How it was made."""
-    made = explanation.settings
+def facts(explanation: Explanation, about: dict[str, str]) -> list[tuple[str, str]]:
+    """Return how it was made; `about` comes first: date, input and model."""
+    settings = explanation.settings
     told: list[tuple[str, Any]] = [
-        ("Queries asked", f"{explanation.queries:,}"),
+        *about.items(),
+        ("Queries", spent(explanation)),
         ("Time", None if explanation.seconds is None else duration(explanation.seconds)),
-        ("Method", made.method),
-        ("Seed", made.seed),
-        ("Baseline", made.against or None),
-        ("Score", made.score or "the model’s answer as it comes"),
-        ("Features", made.features),
+        ("Method", settings.method),
+        ("Seed", settings.seed),
+        ("Baseline", settings.against or None),
+        ("Score", settings.score or "the model’s answer as it comes"),
+        ("Features", settings.features),
         ("Explained output", explanation.target),
         ("Partial", "yes: not all planned queries were answered" if explanation.partial else None),
-        ("Enough, because", explanation.ended or None),
-        ("Plan", ", ".join(mark[:16] for mark in made.fingerprints) or None),
-        ("Version", f"geex {made.version}"),
+        ("Plan", ", ".join(mark[:16] for mark in settings.fingerprints) or None),
+        ("Version", f"geex {settings.version}"),
     ]
-    return [(name, str(value)) for name, value in told if value is not None]
+    return [(label, str(value)) for label, value in told if value is not None]
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it."""
+    """Return a time as people write it."""
     if seconds < 120:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.1f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
-def call(explanation: Explanation) -> str:
-    """The Python that makes the same explanation of the same model and input."""
-    made = explanation.settings
-    if made.queries is None:
-        return f"# {made.method}, with gradients: see benchmarks.whitebox"
-    baseline = f"{code(made.baseline)},"
-    if isinstance(made.baseline, Unnamed):
-        baseline += f"  # {made.baseline}"
-    features = None if made.features in (None, ELEMENTS) else code(made.features)
-    settings = {
-        "baseline": baseline,
-        "target": f"{explanation.target},",
-        "score": None if made.score is None else f"{code(made.score)},",
-        "method": f"{code(made.method)},",
-        "queries": f"{made.queries},",
-        "features": None if features is None else f"{features},",
-        "bounds": None if made.bounds is None else f"{made.bounds},",
-        "seed": f"{made.seed},",
-        "limits": None if made.twice else "geex.Limits(twice=False),",
-    }
-    lines = [f"    {name}={value}" for name, value in settings.items() if value is not None]
-    return "\n".join(["import geex", "", "explanation = geex.explain(", "    model,", "    x,", *lines, ")"])
-
-
-def code(value: Value) -> str:
-    """Return a setting as Python: classes with the module that has them, and maps of groups by their name."""
-    methods = dict.fromkeys(geex.methods.__all__, "geex.methods")
-    return declared_code(value, methods | dict.fromkeys(geex.__all__, "geex"))

@@ -70,9 +70,9 @@ def test_what_is_compared_with_is_told(pipeline, tmp_path):
     review = text(pipeline, "a lovely film")
     found = geex.explain(review, review.x, queries=20, journal=tmp_path / "run.geex", progress=False)
     for one in (found, geex.estimate(tmp_path / "run.geex")):
-        assert "against the text without its words" in repr(one)
+        assert "compared with the text without its words" in repr(one)
     masked = text(pipeline, "a lovely film", absent="[MASK]")
-    assert "against '[MASK]' for every word" in repr(geex.explain(masked, masked.x, queries=20, progress=False))
+    assert "compared with '[MASK]' for every word" in repr(geex.explain(masked, masked.x, queries=20, progress=False))
     half = geex.explain(masked, masked.x, baseline=np.array([0.0, 1.0, 0.0]), queries=20, progress=False)
     assert "every word" not in repr(half)
 

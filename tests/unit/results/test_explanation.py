@@ -1,6 +1,7 @@
 """An explanation is a record: it can be read, saved and loaded, and it does not change."""
 
 import dataclasses
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -81,49 +82,60 @@ def test_it_is_frozen():
         explanation.values = 0
 
 
+def rows_of(explanation):
+    """The lines of the printed explanation as {first cell: other cells}."""
+    cells = [re.split(r"\s{2,}", line.strip()) for line in repr(explanation).splitlines()]
+    return {first: rest for first, *rest in cells}
+
+
 def test_the_repr_tells_the_account():
-    text = repr(explained(model, X, geex.GEEX(0.5), target="all"))
-    assert "outputs [0, 1]" in text
-    assert "gap" in text
-    assert "queries" in text
-    assert "add up to J" in text
+    explanation = explained(model, X, geex.GEEX(0.5), target="all")
+    rows = rows_of(explanation)
+    assert "Explanation of outputs [0, 1]" in rows
+    assert rows["Output"] == ["f(x)", "f(x̊)", "sum", "left", "largest feature"]
+    assert [float(cell.replace("−", "-")) for cell in rows["output 0"][:4]] == pytest.approx(
+        [explanation.output[0], explanation.base_value[0], explanation.values[0].sum(), explanation.gap[0]], abs=0.05
+    )
+    assert "queries" in repr(explanation)
 
 
 def test_the_repr_has_the_names_that_were_given():
     model = lambda z: np.stack([z @ [1.0, -5.0], z.sum(1)], axis=1)  # noqa: E731
     explanation = geex.explain(model, np.ones(2), target=0).named(["risk", "size"], ["pay", "age"])
     assert "output 0 (risk)" in repr(explanation)
-    assert "largest -5 ± 0 at age" in repr(explanation)
+    assert rows_of(explanation)["age"][0] == "−5.000"
     both = geex.explain(model, np.ones(2), target="all").named(["risk", "size"])
-    assert "output 1 (size): f(x) 2" in repr(both)
+    assert rows_of(both)["output 1 (size)"][0] == "2.000"
 
 
 @pytest.mark.parametrize(
     ("score", "told"),
     [
-        (None, "f(x) 0.881 = "),
-        ("answer", "f(x) 0.881 = "),
-        ("log_odds", "f(x) 2.002 (log-odds, a chance of 88.1%) = f(x̊) 0 "),
-        ("softmax", "f(x) 0.6818 (probability) = "),
-        ("margin", "f(x) 0.762 (lead over the next output) = "),
+        (None, "output 0: score 0.881"),
+        ("answer", "output 0: score 0.881"),
+        ("log_odds", "output 0: probability 0.881 (log-odds 2)"),
+        ("softmax", "output 0: probability 0.682"),
+        ("margin", "output 0: lead over the next output 0.762"),
     ],
 )
 def test_the_repr_says_what_is_explained(score, told):
     chances = lambda z: np.stack([0.5 + 0.127 * z.sum(1), 0.5 - 0.127 * z.sum(1)], axis=1)  # noqa: E731
-    assert told in repr(explained(chances, np.ones(3), geex.Shapley(), 20, score=score))
+    assert repr(explained(chances, np.ones(3), geex.Shapley(), 20, score=score)).splitlines()[0].endswith(told)
 
 
 def test_a_gap_that_is_rounding_is_none():
     rounded = explained(lambda z: z @ [0.1, 0.7, 0.3], np.array([0.1, 0.3, 0.7]), geex.Shapley(), 100)
-    assert repr(replace(rounded, gap=1e-15, gap_stderr=6.8e-17)).count("+ gap 0;") == 1
-    assert "+ gap 0;" in repr(replace(rounded, gap=-1e-15, gap_stderr=np.nan))
-    assert "gap 1e-15 ± 0.01;" in repr(replace(rounded, gap=1e-15, gap_stderr=0.01))
-    assert "gap 0.001 ± 6.8e-17;" in repr(replace(rounded, gap=1e-3, gap_stderr=6.8e-17))
+    assert rows_of(replace(rounded, gap=1e-15, gap_stderr=6.8e-17))["left over"] == ["0"]
+    assert rows_of(replace(rounded, gap=-1e-15, gap_stderr=np.nan))["left over"] == ["0"]
+    assert rows_of(replace(rounded, gap=1e-15, gap_stderr=0.01))["left over"] == ["0.000", "[−0.020, +0.020]"]
+    assert rows_of(replace(rounded, gap=1e-3, gap_stderr=6.8e-17))["left over"][0] == "+0.0010"
 
 
 def test_what_does_not_add_up_has_no_account():
-    assert "gap" not in repr(explained(model, X, RISE(cells=2), 100))
-    assert "gap" not in repr(explained(model, X, Random(), 100))
+    for method in (RISE(cells=2), Random(), GE(0.5)):
+        rows = rows_of(explained(model, X, method, 100))
+        assert {"f(x)", "f(x̊), at the baseline"} <= set(rows)
+        assert not {"sum of the values", "left over", "joint effect of several features"} & set(rows)
     assert not explained(model, X, GE(0.5), 100).adds_up
     assert explained(model, X, geex.GEEX(0.5), 100).adds_up
 
