@@ -8,6 +8,7 @@ import numpy as np
 import geex
 from geex.errors import FileError, InputError
 
+# What --baseline may be, for messages.
 FORMS = "a number, r,g,b, blur:KERNEL,SIGMA, mean or an .npy file"
 
 

@@ -19,7 +19,9 @@ class Message:
     problem: str = ""
 
 
+# The fix for models that the command line cannot call as they are.
 WRAP = "Wrap the model in a Python function and pass it as module:function."
+# What is printed for an error, by its code.
 MESSAGES = {
     "answer-not-a-tensor": Message(WRAP),
     "answer-not-listed-scores": Message(WRAP),
