@@ -9,7 +9,7 @@ import traceback
 import warnings
 from collections.abc import Sequence
 
-from geex.cli.errors import message_of
+from geex.cli.errors import message_of, note_of
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -55,9 +55,10 @@ class _Notes:
         self.printed: set[str] = set()
 
     def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
-        if str(message) not in self.printed:
-            self.printed.add(str(message))
-            print(f"geex: note: {message}", file=sys.stderr)
+        note = note_of(message)
+        if note not in self.printed:
+            self.printed.add(note)
+            print(f"geex: note: {note}", file=sys.stderr)
 
 
 def _fail(message: str, code: int) -> int:

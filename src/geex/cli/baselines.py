@@ -8,6 +8,7 @@ import numpy as np
 import geex
 from geex.errors import FileError, InputError
 
+# What --baseline may be, for messages.
 FORMS = "a number, r,g,b, blur:KERNEL,SIGMA, mean or an .npy file"
 
 
@@ -29,7 +30,7 @@ def baseline_of(text: str, rows: np.ndarray | None = None, channels: int | None 
         if len(values) != 2:
             raise InputError(f"--baseline must be {FORMS}; got {text!r}.", code="baseline-unknown")
         return geex.blur(int(values[0]), values[1], channels)
-    if name == "mean":
+    if text == "mean":
         if rows is None:
             raise InputError("--baseline mean needs a table as INPUT.", code="baseline-mean-without-table")
         return geex.mean(rows)

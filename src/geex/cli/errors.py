@@ -5,7 +5,7 @@ An error is found by its `code`. Its problem stays as it is, unless that names a
 
 from dataclasses import dataclass
 
-from geex.errors import FileError, GeexError, InputError, MethodError
+from geex.errors import FileError, GeexError, InputError, MethodError, PartialRun
 
 # Errors that the user of a command can mend: exit code 2.
 WRONG_USE = (InputError, MethodError, FileError, FileNotFoundError, IsADirectoryError, PermissionError)
@@ -19,7 +19,9 @@ class Message:
     problem: str = ""
 
 
+# The fix for models that the command line cannot call as they are.
 WRAP = "Wrap the model in a Python function and pass it as module:function."
+# What is printed for an error, by its code.
 MESSAGES = {
     "answer-not-a-tensor": Message(WRAP),
     "answer-not-listed-scores": Message(WRAP),
@@ -43,6 +45,15 @@ MESSAGES = {
     ),
     "url-not-an-address": Message(problem="MODEL must be a complete address, such as https://host/v2/models/NAME."),
 }
+
+
+# Warnings whose message names an argument of Python.
+NOTES: dict[type, str] = {PartialRun: "The run was stopped. The result rests on the answers so far."}
+
+
+def note_of(warning: Warning | str) -> str:
+    """Return what to print for a warning."""
+    return NOTES.get(type(warning), str(warning))
 
 
 def message_of(error: Exception) -> tuple[str, int]:

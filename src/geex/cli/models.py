@@ -13,6 +13,7 @@ from geex.cli.imports import imported
 from geex.cli.options import ModelOptions
 from geex.errors import InputError
 
+# What MODEL may be, for messages.
 FORMS = "an ONNX file (model.onnx), an address (https://…) or package.module:name"
 
 

@@ -41,6 +41,7 @@ class Slot:
         )
 
 
+# The options that name a class.
 METHOD = Slot("--method", METHODS, "'GEEX(sigma=0.3)'", Method)
 STOP = Slot("--stop", STOPS, "'Precise(tolerance=0.05)'", Stop)
 

@@ -461,6 +461,7 @@ def test_debug_shows_where(here, capsys):
         (["--score", "sotfmax"], ["score-unknown", "--score", "softmax"]),
         (["--baseline", "grey"], ["baseline-unknown", "--baseline"]),
         (["--baseline", "blur:4,1"], [ANY, "odd"]),
+        (["--baseline", "mean:3"], ["baseline-unknown", "--baseline"]),
         (["--baseline", "mean"], ["baseline-mean-without-table", "--baseline"]),
         (["--features", "words"], ["features-unknown", "--features"]),
         (["-o", "a.gif"], ["suffix-unknown", ".html", "'a.gif'"]),
@@ -738,6 +739,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(here):
     _, told = process.communicate(timeout=60)
     assert process.returncode == 1, told
     assert "geex resume run.geex" in told
+    assert "journal=" not in told
     assert geex.Explanation.load("part.npz").partial
 
 

@@ -271,11 +271,22 @@ def test_which_of_several_outputs_is_said():
             http(server.url, output="c")(ROWS)
 
 
+REFUSED = {
+    300: "service-redirects",
+    307: "service-redirects",
+    401: "service-unauthorised",
+    403: "service-unauthorised",
+    413: "request-too-large",
+}
+
+
 @pytest.mark.parametrize("status", [300, 307, 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 451])
 def test_what_would_be_refused_again(status):
     with Loopback(lambda request: Reply(b'{"detail": "no such model"}', status, {"Location": "/x"})) as server:
-        with pytest.raises(Refused, match=rf"/score answered {status}: .*no such model") as caught:
+        with raises(Refused, REFUSED.get(status, "service-refused")) as caught:
             http(server.url + "/score", protocol="json")(ROWS)
+        assert f"/score answered {status}" in caught.value.problem
+        assert "no such model" in caught.value.problem
         assert caught.value.status == status
         assert pickle.loads(pickle.dumps(caught.value)).status == status
     assert len(server.requests) == 1
