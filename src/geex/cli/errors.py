@@ -28,6 +28,15 @@ MESSAGES = {
     "graph-input-missing": Message(f"The command line passes one input. {WRAP}"),
     "graph-input-not-chosen": Message(f"Name it with --input-name. If the others need values: {WRAP}"),
     "graph-output-not-chosen": Message("Name it with --output-name."),
+    # geex show runs no code that a file names
+    "journal-unknown-name": Message(
+        "Use geex resume FILE, which imports the classes that its command names.",
+        problem="The journal was written with a class of your own, which geex show does not import.",
+    ),
+    "journal-unstable-values": Message(
+        "Make it a frozen dataclass of numbers, texts, arrays or such dataclasses; or leave out --journal.",
+        problem="A class of your own in --method or --stop cannot be stored in a journal.",
+    ),
     "presence-not-binary": Message("Use a method that shows and hides features, such as --method shapley."),
     "row-shape": Message("Use --size, --order or --grey, or save another array."),
     "row-shape-batch-axis": Message("The first axis is a batch: save a single input."),

@@ -492,6 +492,10 @@ def test_a_method_and_a_stop_rule_of_the_users_own(here, capsys):
     mine = geex_(capsys, *words, "-m", "mine:Whole(share=0.25)", "--stop", "mine:Enough(tolerance=0.2)")
     assert mine.code == 0, mine
     assert json.loads(mine.out)["largest"] == json.loads(geex_(capsys, *words, "-m", "shapley").out)["largest"]
+    assert geex_(capsys, *words, "-m", "mine:Whole(share=0.25)", "--journal", "run.geex").code == 0
+    unknown = geex.errors.JournalError("Pass it again as method=….", code="journal-unknown-name")
+    assert "geex resume" in message_of(unknown)[0]
+    assert geex_(capsys, "resume", "run.geex", "--quiet").code == 0
     nested = geex_(capsys, *words, "-m", "Regression(of=mine:Whole())")
     assert nested.code in (0, 2), nested  # a regression of Shapley values may be refused
 
