@@ -21,7 +21,7 @@ from geex.plot.tint import SHOWS, Look, tinted
 from geex.plot.view import scene
 
 MEANING = {"signed": "for and against", "positive": "for", "top": "strongest tenth", "sure": "grey: not significant"}
-WINDOW = (900, 790)  # the first screen of a report: the sentence, the input and its explanation
+WINDOW = (900, 770)  # the first screen of a report: the sentence, the input and its explanation
 SHARPNESS = 1.2  # pixels of a picture for each of the page
 
 
