@@ -18,6 +18,7 @@ LISTED = 8  # features
 WIDTH = 100
 LONGEST = 40  # characters of a feature's name
 MANY = 10_000_000
+BIAS = "Intervals do not include bias from smoothing or from the adaptive choice of queries."
 ROUGHLY = "a rough guess from two answers"
 
 
@@ -75,7 +76,9 @@ def spent(explanation: "Explanation") -> str:
 def caveats(explanation: "Explanation") -> list[str]:
     """Return what to keep in mind, in one short paragraph."""
     meaning = str(explanation.estimand).split(". ")[0].rstrip(".")
-    text = f"{f'Values: {meaning}. ' if meaning else ''}{explanation.advice()}"
+    limits = BIAS if explanation.estimand.adaptive else ""
+    parts = [f"Values: {meaning}." if meaning else "", limits, explanation.advice()]
+    text = " ".join(part for part in parts if part)
     return [textwrap.fill(text, WIDTH, break_on_hyphens=False, break_long_words=False)]
 
 
