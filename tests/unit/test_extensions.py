@@ -152,7 +152,8 @@ def test_a_method_is_explained_stopped_journalled_and_saved(tmp_path):
     found = explained(model, X, Occlusion(), 200, **settings)
     np.testing.assert_allclose(found.values, (np.roll(SLOPE, 1) + 2 * SLOPE + np.roll(SLOPE, -1)) / 4)
     assert not found.adds_up
-    assert "The values are not additive. The values do not add up." in repr(found)
+    assert str(found.estimand).startswith("The values are not additive. The values do not add up.")
+    assert "The values are not additive." in repr(found)
     assert found.ended == "there is an estimate"
     assert str(found.settings.method) == "Occlusion()"
     assert found.settings.method.code() == "tests.unit.test_extensions.Occlusion()"
