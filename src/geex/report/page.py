@@ -85,7 +85,7 @@ def page(explanation: Explanation, extras: Extras | None = None) -> str:
         ninths=ninths(explanation, seen, first),
         curve=Markup("\n".join(drawn(curve, things, i) for i, curve in enumerate(made))),
         facts=Markup("".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in words.facts(explanation, about))),
-        estimand=f"{explanation.estimand} {explanation.advice()}",
+        estimand=f"{explanation.estimand} {explanation.advice()} {words.SELECTED if any(regions) else ''}".strip(),
         call=extras.call or call(explanation),
         data=Markup(data(seen, sentences, numbers)),
     )

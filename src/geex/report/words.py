@@ -18,6 +18,7 @@ from geex.report.region import Found
 
 STOPPED = "stopped before it was through"
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
+SELECTED = "The largest region was chosen by its values; its interval does not include the effect of that choice."
 MOST = 10  # times the change, beyond which a percentage of it means nothing
 
 

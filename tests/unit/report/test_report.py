@@ -301,6 +301,8 @@ def test_where_nothing_stands_out_the_first_sentence_says_so(spotted):
     (found,) = region.largest(vague, seen)
     assert found is None
     assert region.outline(seen, found) == ""
+    assert words.SELECTED in page(spotted)
+    assert words.SELECTED not in page(vague)
     assert "every interval of the pixels includes 0" in words.lead(vague, seen, seen.outputs[0], found, "pixels")
 
 
