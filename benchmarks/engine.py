@@ -24,7 +24,7 @@ from benchmarks.machine import RESULTS, record
 from benchmarks.server import Client, Server
 from geex._journal.journal import Journal
 from geex._plan.plan import Plan
-from geex._query.runners.worker import Packed
+from geex._query.runners.worker import PickledPlans
 
 GOAL = {"share of the server's rate": 0.9, "efficiency of two": 0.85}
 METHOD = geex.GEEX(0.5)
@@ -163,7 +163,7 @@ def constants() -> dict[str, Any]:
         plan = _plan(x)
         rows, queries = plan.rows_per_chunk, plan.chunk(0).queries()
         found[name] = {
-            "bytes of a plan, once for every worker": len(Packed()(plan)),
+            "bytes of a plan, once for every worker": len(PickledPlans()(plan)),
             "bytes of a task for every query": round(len(pickle.dumps((plan.fingerprint, 0, rows))) / rows, 2),
             "bytes of a query, were it sent": queries[0].nbytes,
             "bytes of an answer, 1000 outputs in float32": len(pickle.dumps(np.zeros((rows, 1000), np.float32)))

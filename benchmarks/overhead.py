@@ -27,7 +27,7 @@ from benchmarks.train import CNN
 from geex._explain.defaults import PHOTOS
 from geex._explain.driver import explain_tasks
 from geex._explain.prepare import prepare
-from geex._plan.plan import Masks
+from geex._plan.plan import DrawCache
 from geex._protocols import Method
 from geex._query.session import engine
 
@@ -112,9 +112,9 @@ def _ratios(model: nn.Module, x: torch.Tensor, method: Method, batch: int, repea
                 model(batches[start // batch % 2][: QUERIES - start])
 
     asking = engine(model, None, None, None, None)
-    kept = Masks(keep=2**31)
+    kept = DrawCache(keep=2**31)
     runs: dict[str, Callable[[], object]] = {
-        "masks made on the way": lambda: explain_tasks(asking, [task], Masks(keep=0))
+        "masks made on the way": lambda: explain_tasks(asking, [task], DrawCache(keep=0))
     }
     if x.device.type == "cpu":
         runs["masks made before"] = lambda: explain_tasks(asking, [task], kept)

@@ -20,7 +20,7 @@ from torch import Tensor
 from benchmarks.paper.cases import Case, CaseSet
 from benchmarks.paper.contenders import probability
 from benchmarks.queries.peers import absence
-from geex._arrays.arrays import Stream
+from geex._arrays.random_stream import Stream
 from geex._plan.presence_masks import smooth_fields
 from geex._problem.outputs import log_odds
 

@@ -13,7 +13,8 @@ import numpy as np
 import torch
 
 from benchmarks.whitebox.task import Module, differentiable, prepare
-from geex._arrays.arrays import Array, Stream, like
+from geex._arrays.arrays import Array, like
+from geex._arrays.random_stream import Stream
 from geex._arrays.validation import whole
 from geex._plan.path import on_path
 from geex._problem.baselines import Baseline

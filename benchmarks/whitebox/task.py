@@ -14,7 +14,7 @@ from geex._problem.baselines import Baseline, baselines
 from geex._problem.declared import Call, declared
 from geex._problem.estimand import Estimand
 from geex._problem.features import Elements, checked
-from geex._problem.outputs import SCORES, Score, Target, check_score, checked_target, chosen, scored
+from geex._problem.outputs import SCORES, Score, Target, check_score, checked_target, scored, target_indices
 from geex._protocols import Features
 from geex._results.explanation import Explanation, completed
 from geex._results.settings import Settings
@@ -190,7 +190,7 @@ def prepare(
         ends = scored(torch.cat([model.answers(part) for part in torch.split(points, rows)]), score)
     if not bool(torch.isfinite(ends).all()):
         raise AnswerError("the module's answer for x or the baseline is not finite; wanted finite numbers.")
-    targets, several = chosen(target, ends[0, :])
+    targets, several = target_indices(target, ends[0, :])
     return Task(explicand, starts, features, model, targets, several, ends[:, targets])
 
 

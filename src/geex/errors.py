@@ -1,33 +1,33 @@
-"""Everything geex raises.
+"""Every error and warning of geex.
 
 GeexError
-├── InputError(ValueError)        what was handed to explain
+├── InputError(ValueError)        an argument of `explain` cannot be used
 │   ├── ExplicandError            x
 │   ├── BaselineError             the baseline
 │   ├── TargetError               the target
 │   ├── BoundsError               the bounds
 │   ├── FeaturesError             the features
 │   └── BudgetError               queries, batch
-├── MethodError(ValueError)       a method's own settings
-├── ModelError(RuntimeError)      what the model did
-│   ├── ModelRaised               it raised; its own error is the cause
-│   │   └── Refused               a service refused the request, and would refuse it again
-│   │       └── TooLarge(MemoryError)   it would take fewer rows
-│   ├── AnswerError               it answered something that cannot be used
-│   └── TransientError            it failed in a way that may be over at the next attempt
-│       ├── Unreachable           nobody is there
-│       └── Unreadable            it answered in another form than was agreed on
-├── FileError(ValueError)         a saved explanation that cannot be read
-├── JournalError(RuntimeError)    a journal that cannot be read or written
-├── RunError(RuntimeError)        workers that went away
+├── MethodError(ValueError)       the settings of a method
+├── ModelError(RuntimeError)      a failure of the model
+│   ├── ModelRaised               the model raised an error, which is the cause of this one
+│   │   └── Refused               a service refused the request for good
+│   │       └── TooLarge(MemoryError)   a service takes fewer rows in a request
+│   ├── AnswerError               the answer cannot be used
+│   └── TransientError            a failure that another attempt may get past
+│       ├── Unreachable           no connection to the service
+│       └── Unreadable            an answer in an unexpected form
+├── FileError(ValueError)         a saved explanation cannot be read
+├── JournalError(RuntimeError)    a journal cannot be read or written
+├── RunError(RuntimeError)        the workers have gone
 └── MissingPackage(ImportError)   an optional package is not installed
 
 BatchOfOne(UserWarning)           x may have a batch axis
-ManyChannels(UserWarning)         the axis that was named as an image's channels may be one of its sides
-LittleToExplain(UserWarning)      f(x) is hardly different from f(x̊)
+ManyChannels(UserWarning)         the named channel axis may be a side of the image
+LittleToExplain(UserWarning)      f(x) is close to f(x̊)
 UnevenScales(UserWarning)         one default σ for columns of very different scales
 UnsteadyModel(UserWarning)        the model answered the same query differently
-PartialRun(UserWarning)           the run was stopped, and explains what is in
+PartialRun(UserWarning)           the run was stopped early
 NoAnswerYet(UserWarning)          the model has failed several times and never answered
 """
 
@@ -35,21 +35,32 @@ from typing import Any
 
 
 class GeexError(Exception):
-    """Base of every error that geex raises on purpose.
+    """Base class of all errors that geex raises on purpose.
 
     Parameters
     ----------
     message
         What is wrong, and one way to mend it.
     code
-        A stable name of the mistake, such as "sigma-not-positive". Programs and tests compare this, not the message.
+        A stable name of the mistake, such as "sigma-not-positive". Compare this in programs and tests, not the message.
     fix
         The way to mend it in Python, as a sentence of its own after the message. The command line has its own instead.
 
     Attributes
     ----------
+    code
+        The stable name of the mistake.
     problem
         The message without `fix`.
+
+    Examples
+    --------
+    >>> import geex
+    >>> try:
+    ...     geex.GEEX(sigma=-1)
+    ... except geex.errors.GeexError as error:
+    ...     error.code
+    'sigma-not-positive'
     """
 
     def __init__(self, message: str = "", *, code: str = "", fix: str = "") -> None:
@@ -58,15 +69,15 @@ class GeexError(Exception):
 
 
 class InputError(GeexError, ValueError):
-    """Something handed to `explain` cannot be used."""
+    """An argument of `explain`, or of another function, cannot be used."""
 
 
 class ExplicandError(InputError):
-    """The input to be explained cannot be used."""
+    """The input x cannot be explained as it is."""
 
 
 class BaselineError(InputError):
-    """The baseline does not go with the explicand."""
+    """The baseline cannot be used, or does not match x."""
 
 
 class TargetError(InputError):
@@ -74,31 +85,37 @@ class TargetError(InputError):
 
 
 class BoundsError(InputError):
-    """The bounds are no range, or the explicand lies outside them."""
+    """The bounds are not a range, or x lies outside them."""
 
 
 class FeaturesError(InputError):
-    """The features do not go with the explicand."""
+    """The features cannot be used, or do not match x."""
 
 
 class BudgetError(InputError):
-    """The queries or the batch are too few or no whole number."""
+    """The number of queries or the batch is too small, or not a whole number."""
 
 
 class MethodError(GeexError, ValueError):
-    """A method's settings do not go together, or not with this explicand."""
+    """The settings of a method contradict each other, or do not suit x."""
 
 
 class ModelError(GeexError, RuntimeError):
-    """The model did something that stops the run."""
+    """The model failed, and the run cannot continue."""
 
 
 class ModelRaised(ModelError):
-    """The model raised an error of its own, which is this one's cause."""
+    """The model raised an error, which is the `__cause__` of this one."""
 
 
 class Refused(ModelRaised):
-    """A service refused the request and would refuse it again. `status` is its HTTP status, where it sent one."""
+    """A service refused the request, and would refuse it again.
+
+    Attributes
+    ----------
+    status
+        The HTTP status of the answer; None where there was no answer.
+    """
 
     def __init__(self, message: str = "", status: int | None = None, *, code: str = "", fix: str = "") -> None:
         super().__init__(message, code=code, fix=fix)
@@ -109,21 +126,35 @@ class Refused(ModelRaised):
 
 
 class TooLarge(Refused, MemoryError):
-    """A request is too large for a service, which may take its halves: the engine asks them, as for lack of memory."""
+    """A request has too many rows for a service; geex sends it again in halves."""
 
 
 class AnswerError(ModelError):
-    """The model answered something that cannot be used. `query` is the row that caused it, where one did."""
+    """The answer of the model cannot be used.
+
+    Attributes
+    ----------
+    query
+        The query with the first unusable answer; None where no single query is at fault.
+    """
 
     def __init__(self, message: str = "", query: Any = None, *, code: str = "", fix: str = "") -> None:
         super().__init__(message, code=code, fix=fix)
         self.query = query
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.query), {"code": self.code, "problem": self.problem}
+
 
 class TransientError(ModelError):
-    """A call failed in a way that may be over if it is made again: a timeout, a reset, an overloaded server.
+    """A call failed in a way that another attempt may get past: a timeout, a reset, an overloaded server.
 
-    retry_after: how many seconds the server asked to be left alone, where it did.
+    Raise it in your own model to have the call made again, up to `Limits(attempts=…)` times.
+
+    Attributes
+    ----------
+    retry_after
+        How many seconds the server asks to wait; None where it gives no time.
     """
 
     def __init__(self, message: str = "", retry_after: float | None = None, *, code: str = "", fix: str = "") -> None:
@@ -135,52 +166,52 @@ class TransientError(ModelError):
 
 
 class Unreachable(TransientError):
-    """No connection to a service was made: it is down for a moment, or its address is wrong."""
+    """No connection to a service could be made."""
 
 
 class Unreadable(TransientError):
-    """A service answered in another form than was agreed on: cut off on its way, or never as it was described."""
+    """The answer of a service is cut off, or not in the expected form."""
 
 
 class FileError(GeexError, ValueError):
-    """A file is not a saved explanation."""
+    """A file is not a saved explanation, or cannot be read by this version."""
 
 
 class JournalError(GeexError, RuntimeError):
-    """A journal cannot be read or written, or is not one. What was committed to it is still there."""
+    """A journal cannot be read or written; the answers that were committed to it stay in it."""
 
 
 class RunError(GeexError, RuntimeError):
-    """The workers that answer went away, and the run cannot go on without them."""
+    """The workers have gone, and the run cannot continue without them."""
 
 
 class MissingPackage(GeexError, ImportError):
-    """What was asked for needs a package that is not installed; the message has the command that installs it."""
+    """An optional package is not installed; the message has the command that installs it."""
 
 
 class BatchOfOne(UserWarning):
-    """x is one row with an axis before it, which may be a batch."""
+    """The first axis of x has length 1 and may be a batch axis."""
 
 
 class ManyChannels(UserWarning):
-    """The channel axis that was named is long, and x looks like an image that has its channels elsewhere, or none."""
+    """The named channel axis is long, and may be a side of the image instead."""
 
 
 class LittleToExplain(UserWarning):
-    """f(x) ≈ f(x̊): the shares divide up next to nothing."""
+    """f(x) and f(x̊) are almost equal, so there is little to attribute."""
 
 
 class UnevenScales(UserWarning):
-    """Columns of a row differ from the baseline by very different amounts, and one default σ cannot suit them all."""
+    """Columns differ from the baseline by very different amounts, and one default σ cannot suit all of them."""
 
 
 class UnsteadyModel(UserWarning):
-    """The model was asked for x twice and answered differently: its answers hold noise of their own."""
+    """The model answered x differently the second time: its answers are noisy."""
 
 
 class PartialRun(UserWarning):
-    """The run was stopped before it was through, and the explanation is made of what is in."""
+    """The run was stopped early, and the explanation is made from the answers so far."""
 
 
 class NoAnswerYet(UserWarning):
-    """The model, or the service, has failed several times in a row and never answered; it is asked again."""
+    """The model, or the service, has failed several times in a row and never answered; geex tries again."""

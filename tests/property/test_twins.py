@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import geex
-from geex._arrays.arrays import Stream, largest
+from geex._arrays.arrays import largest
 from geex._arrays.gaussian_filter import Kernel, room, smooth
+from geex._arrays.random_stream import Stream
 from geex.methods import GE, Interpolated
 from tests import naive
 from tests.helpers import explained, plan_of

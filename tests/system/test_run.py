@@ -15,7 +15,7 @@ from geex._plan.plan import Ends
 from geex._query.runners import worker
 from geex._query.runners.threads import threads
 from geex.methods import RISE
-from tests.helpers import explained
+from tests.helpers import explained, raises
 from tests.system.test_journal import committed, start
 from tests.unit.query.test_session import METHOD, Counted, X, model, same
 
@@ -157,23 +157,25 @@ def test_a_worker_that_is_killed_changes_nothing(run, plain, tmp_path):
 
 @pytest.mark.parametrize("run", ["processes", "dask"], indirect=True)
 def test_a_model_that_cannot_be_opened_gives_its_error(run):
-    with pytest.raises(errors.ModelRaised, match=r"could not be opened.*weights.bin is not here"):
+    with raises(errors.ModelRaised, "model-not-opened") as caught:
         explained(Shut(), X, METHOD, run=run)
+    assert "weights.bin is not here" in str(caught.value)
 
 
 def test_an_error_of_the_model_comes_back(run):
-    with pytest.raises(errors.ModelRaised, match="bad shape"):
+    with raises(errors.ModelRaised, "model-raised") as caught:
         explained(broken, X, METHOD, run=run)
+    assert "bad shape" in str(caught.value)
 
 
 @pytest.mark.slow
 def test_a_model_that_kills_its_workers_is_an_error():
-    with pytest.raises(errors.RunError, match="died 3 times"):
+    with raises(errors.RunError, "workers-died"):
         explained(Fatal(), X, METHOD, run=geex.run.processes(1))
 
 
 def test_a_model_that_cannot_be_sent():
-    with pytest.raises(errors.InputError, match="the model cannot be sent"):
+    with raises(errors.InputError, "model-not-picklable"):
         explained(Counted(), X, METHOD, run=geex.run.processes(1))
 
 
@@ -203,10 +205,10 @@ def test_a_scheduler_that_goes_away_leaves_the_journal_good(plain, tmp_path):
         process.kill()
 
     threading.Thread(target=kill).start()
-    with pytest.raises(errors.RunError, match="went away") as caught:
+    with raises(errors.RunError, "dask-lost") as caught:
         explained(held, X, METHOD, QUERIES, run=geex.run.dask(address), journal=path)
     process.communicate()
-    assert any("goes on from there" in note for note in caught.value.__notes__)
+    assert any(str(path) in note for note in caught.value.__notes__)
     counted = Counted()
     same(explained(counted, X, METHOD, QUERIES, journal=path), plain)
     assert counted.rows < QUERIES - 1000
@@ -215,9 +217,9 @@ def test_a_scheduler_that_goes_away_leaves_the_journal_good(plain, tmp_path):
 def test_no_scheduler_no_worker(monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr("geex._query.runners.dask.PATIENCE", 0.5)
-    with pytest.raises(errors.RunError, match=r"no Dask scheduler at"):
+    with raises(errors.RunError, "dask-unreachable"):
         explained(model, X, METHOD, run=geex.run.dask("127.0.0.1:1"))
-    with pytest.raises(errors.InputError, match="cluster is None"):
+    with raises(errors.InputError, "cluster-missing"):
         geex.run.dask(None)
 
 

@@ -1,8 +1,8 @@
 """Small matrices on one thread.
 
-NumPy's and SciPy's BLAS share out even small products over all cores. Where another library's threads are awake there,
-as PyTorch's are for a while after each of its calls, they wait for each other: for matrices of a few hundred rows that
-takes several times what the work does.
+The BLAS of NumPy and SciPy divides even small products among all cores. If threads of another library are busy there,
+as PyTorch's are for a while after each of its calls, the two wait for each other. For matrices of a few hundred rows
+this takes several times as long as the product.
 """
 
 from collections.abc import Iterator
@@ -12,28 +12,32 @@ from threading import Lock
 
 from threadpoolctl import ThreadpoolController
 
-SMALL = 1024  # rows of a matrix up to which threads wait for each other longer than they save
-PRODUCTS = 2**31  # some hundredths of a second: threads that were woken for fewer would be in the way for longer
-_held = Lock()
+# Rows of a matrix up to which threads wait for each other longer than they save.
+SMALL = 1024
+# Multiplications that take some hundredths of a second: for fewer, waking threads costs more than it saves.
+PRODUCTS = 2**31
+
+_limited = Lock()
 
 
 @contextmanager
 def one_thread(small: bool = True) -> Iterator[None]:
-    """BLAS on one thread, for the whole process, where matrices are small.
+    """Limit BLAS to one thread, for the whole process, if `small` is set.
 
-    Whoever comes while somebody is inside changes nothing: two that set it and set it back in turns could leave it set.
+    Inside another such context of any thread this changes nothing: if two of them set and restored the limit in turns,
+    it could stay set.
     """
-    if not small or not _held.acquire(blocking=False):
+    if not small or not _limited.acquire(blocking=False):
         yield
         return
     try:
         with _blas().limit(limits=1):
             yield
     finally:
-        _held.release()
+        _limited.release()
 
 
 @cache
 def _blas() -> ThreadpoolController:
-    """NumPy's and SciPy's; what they have loaded does not change."""
+    """Return the BLAS libraries of NumPy and SciPy. They are loaded once, so this is computed once."""
     return ThreadpoolController().select(internal_api="openblas")

@@ -1,4 +1,4 @@
-"""A square matrix that is solved with: its factors are made once.
+"""Linear systems with one square matrix, which is factorised once.
 
 M = P L U,   M⁻¹ b,   M⁻¹
 """
@@ -12,17 +12,18 @@ from scipy.linalg import lapack
 from geex._arrays.arrays import Array, accelerated, host, like, namespace
 from geex._arrays.blas import SMALL, one_thread
 
+# The block size of LAPACK that its workspace is made for.
 BLOCK = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Factored:
-    """M (q, q), in float64. On the host LAPACK has it; an accelerator's own library solves there."""
+    """M (q, q), in float64. LAPACK factorises it on the host; on an accelerator its own library solves."""
 
     matrix: Array
 
     def solve(self, right: Array) -> Array:
-        """M⁻¹ b for b (q, k)."""
+        """Return M⁻¹ b for b (q, k)."""
         if accelerated(self.matrix):
             return namespace(self.matrix).linalg.solve(self.matrix, right)
         with one_thread(self._small):
@@ -30,7 +31,7 @@ class Factored:
         return like(solution, right)
 
     def inverse(self) -> Array:
-        """M⁻¹ (q, q)."""
+        """Return M⁻¹ (q, q)."""
         if accelerated(self.matrix):
             return namespace(self.matrix).linalg.inv(self.matrix)
         with one_thread(self._small):
@@ -39,11 +40,11 @@ class Factored:
 
     @cached_property
     def _factors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Those of Mᵀ, which is M as LAPACK reads it."""
+        """The factors of Mᵀ: LAPACK reads rows as columns, so this needs no copy."""
         with one_thread(self._small):
             factors, pivots, failed = lapack.dgetrf(host(self.matrix).T)
         if failed:
-            raise np.linalg.LinAlgError("the system of a fit is singular.")
+            raise np.linalg.LinAlgError("The system of a fit is singular.")
         return factors, pivots
 
     @property

@@ -1,6 +1,11 @@
-"""What a setting has to be: numbers of any library, but no bool; paths."""
+"""Checks of single settings: whole numbers, positive numbers, switches, paths.
+
+Every check takes the name of the setting, and raises the error class that it is given. The code of the error is the
+name and the mistake: `whole("queries", 0, 1, BudgetError)` raises a BudgetError with the code "queries-too-small".
+"""
 
 import os
+import re
 from math import isfinite
 from numbers import Integral, Real
 from pathlib import Path
@@ -8,14 +13,40 @@ from typing import Any
 
 from geex.errors import GeexError
 
+LONGEST = 40  # characters of a value's repr in a message; a longer one is replaced by the value's type
+
+
+def subject(name: str) -> str:
+    """Return a name as the first words of a sentence: identifiers in backticks, other words with a capital letter."""
+    return f"`{name}`" if name.isidentifier() else name[:1].upper() + name[1:]
+
+
+def code_name(name: str) -> str:
+    """Return a name as the first part of an error code.
+
+    >>> code_name("the baseline's values")
+    'baseline-values'
+    """
+    words = re.sub(r"^(the|an?) |'s\b", "", name.lower())
+    return re.sub(r"[^a-z0-9]+", "-", words).strip("-")
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message shows it: its repr where that is short, else its type."""
+    if value is None or isinstance(value, bool | int | float | str | bytes | tuple | list | dict | type):
+        text = repr(value)
+        if len(text) <= LONGEST:
+            return text
+    return f"an object of type {type(value).__qualname__}"
+
 
 def is_whole(value: Any) -> bool:
-    """Whether the value is a whole number, Python's or NumPy's."""
+    """Return whether the value is a whole number, of Python or of NumPy."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Whether the value is a finite real number, Python's or NumPy's."""
+    """Return whether the value is a finite real number, of Python or of NumPy."""
     try:
         return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
     except OverflowError:
@@ -23,28 +54,34 @@ def is_number(value: Any) -> bool:
 
 
 def whole(name: str, value: Any, least: int, kind: type[GeexError]) -> int:
-    """The value as an int, where it is a whole number of at least `least`."""
+    """Return the value as an int. Raise `kind` unless it is a whole number of at least `least`."""
     if not is_whole(value) or value < least:
-        raise kind(f"{name} is {value!r}; wanted a whole number of at least {least}.")
+        mistake = "too-small" if is_whole(value) else "not-whole"
+        raise kind(
+            f"{subject(name)} must be a whole number of at least {least}; got {shown(value)}.",
+            code=f"{code_name(name)}-{mistake}",
+        )
     return int(value)
 
 
 def positive(name: str, value: Any, kind: type[GeexError], meaning: str = "a positive number") -> float:
-    """The value as a float, where it is a finite number above 0."""
+    """Return the value as a float. Raise `kind` unless it is a finite number above 0."""
     if not is_number(value) or not value > 0:
-        raise kind(f"{name} is {value!r}; wanted {meaning}.")
+        raise kind(f"{subject(name)} must be {meaning}; got {shown(value)}.", code=f"{code_name(name)}-not-positive")
     return float(value)
 
 
 def truth(name: str, value: Any, kind: type[GeexError]) -> bool:
-    """The value, where it is True or False."""
+    """Return the value. Raise `kind` unless it is True or False."""
     if not isinstance(value, bool):
-        raise kind(f"{name} is {value!r}; wanted True or False.")
+        raise kind(f"{subject(name)} must be True or False; got {shown(value)}.", code=f"{code_name(name)}-not-boolean")
     return value
 
 
 def file_path(name: str, value: Any, kind: type[GeexError]) -> Path:
-    """The value as a path, where it is one."""
+    """Return the value as a path. Raise `kind` unless it is one."""
     if not isinstance(value, str | os.PathLike):
-        raise kind(f"{name} is {value!r}; wanted the path of a file.")
+        raise kind(
+            f"{subject(name)} must be the path of a file; got {shown(value)}.", code=f"{code_name(name)}-not-a-path"
+        )
     return Path(value)

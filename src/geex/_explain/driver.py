@@ -7,10 +7,10 @@ from math import prod
 from geex._arrays.arrays import Array, namespace
 from geex._explain.rounds import Asked, ask_at_once, ask_in_rounds, in_rounds
 from geex._explain.warnings import little_to_explain, stopped_early, uneven_scales, unsteady_model
-from geex._journal.stored_task import Known
-from geex._plan.plan import Ends, Masks, Plan, seed_of
+from geex._journal.stored_task import StoredModel
+from geex._plan.plan import DrawCache, Ends, Plan, seed_of
 from geex._problem.estimand import Estimand
-from geex._problem.outputs import check_count, chosen, scored, settled
+from geex._problem.outputs import check_label_count, resolved_score, scored, target_indices
 from geex._problem.task import Task
 from geex._protocols import Search
 from geex._query.ordered_answers import default_batch
@@ -23,11 +23,11 @@ from geex.errors import BudgetError, JournalError, MethodError
 BASELINE = 2  # a baseline's place in the seed's streams
 
 
-def explain_tasks(asking: Engine, tasks: list[Task], masks: Masks) -> list[Explanation]:
-    """Explains tasks one after the other, with one set of masks and one progress bar."""
+def explain_tasks(asking: Engine, tasks: list[Task], cache: DrawCache) -> list[Explanation]:
+    """Explains tasks one after the other, with one cache of draws and one progress bar."""
     if asking.model is not None:
         tasks = [replace(task, twice=asking.limits.twice) for task in tasks]
-    planned = [_planned(task, masks) for task in tasks]
+    planned = [_planned(task, cache) for task in tasks]
     if asking.journal is not None and asking.model is not None:
         for task, plans in planned:
             _check_storable(task, plans)
@@ -35,12 +35,12 @@ def explain_tasks(asking: Engine, tasks: list[Task], masks: Masks) -> list[Expla
     explanations: list[Explanation] = []
     batch = min(default_batch(task.explicand) if task.batch is None else task.batch for task in tasks)
     with asking.opened(batch, total, tasks[0].progress) as session:
-        session.forecast(total, [plan for _, plans in planned for plan, _ in plans])
+        session.log_cost(total, [plan for _, plans in planned for plan, _ in plans])
         for task, plans in planned:
             explanation = explain_task(session, task, plans)
             if explanation is None and not explanations:
                 raise _nothing(session)
-            explanations += [] if explanation is None else [_named(explanation, asking.known)]
+            explanations += [] if explanation is None else [_named(explanation, asking.stored_model)]
             if session.stopped:
                 break
     if session.stopped:
@@ -53,26 +53,26 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     """None where the run was stopped before there was anything to explain."""
     start = time.perf_counter()
     xp = namespace(task.explicand)
-    asker = session.asker(task)
+    querier = session.querier(task)
     points = Ends(xp.astype(xp.stack([task.explicand, *task.baselines, task.explicand]), task.dtype))
     count = 1 + len(task.baselines)
-    ends = asker.ends(points, 0, count)
-    session.timed(time.perf_counter() - start, task.queries - count)
-    again = asker.ends(points, count, count + 1) if task.twice and ends is not None else None
+    ends = querier.ends(points, 0, count)
+    session.log_duration(time.perf_counter() - start, task.queries - count)
+    again = querier.ends(points, count, count + 1) if task.twice and ends is not None else None
     if ends is None:
         return None
-    task = replace(task, score=settled(task.score, ends))
+    task = replace(task, score=resolved_score(task.score, ends))
     output = scored(ends, task.score)
-    check_count(task.labels, int(output.shape[1]))
-    targets, several = chosen(task.target, output[0, :])
+    check_label_count(task.labels, int(output.shape[1]))
+    targets, several = target_indices(task.target, output[0, :])
     if task.method.compares:
         little_to_explain(output, targets)
     asked: list[Asked] = []
     for part, (plan, draws) in enumerate(plans):
         if draws and in_rounds(task):
-            found = ask_in_rounds(asker, task, plan, draws, ends, part, targets, again)
+            found = ask_in_rounds(querier, task, plan, draws, ends, part, targets, again)
         else:
-            found = ask_at_once(asker, task, plan, draws, ends, part, targets)
+            found = ask_at_once(querier, task, plan, draws, ends, part, targets)
         if found is None:
             break
         asked.append(found)
@@ -83,12 +83,12 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     used = count + (again is not None) + sum(int(found.answers.shape[0]) for found in asked)
     record = Record(
         task,
-        [found.plan.bare() for found in asked],
+        [found.plan.without_cache() for found in asked],
         ends,
         [found.answers for found in asked],
-        used if asker.short else asker.asked,
+        used if querier.incomplete else querier.queried,
         again,
-        asker.short,
+        querier.incomplete,
         " and ".join(dict.fromkeys(found.ended for found in asked if found.ended)),
     )
     explanation = explained(record, [found.estimate for found in asked], targets, several)
@@ -96,7 +96,7 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     return replace(explanation, seconds=time.perf_counter() - start)
 
 
-def _named(explanation: Explanation, model: Known) -> Explanation:
+def _named(explanation: Explanation, model: StoredModel) -> Explanation:
     """With the names that the model has for its outputs and features, where there are as many, and for absence."""
     record = explanation.record
     assert record is not None
@@ -111,22 +111,22 @@ def _named(explanation: Explanation, model: Known) -> Explanation:
     )
 
 
-def _planned(task: Task, masks: Masks) -> tuple[Task, list[tuple[Plan, int]]]:
+def _planned(task: Task, cache: DrawCache) -> tuple[Task, list[tuple[Plan, int]]]:
     """The task and its plans. A budget that is just enough, for anything or for asking everything, without the second
     question about x goes without it."""
     for baseline in task.baselines:
         uneven_scales(task, baseline)
     once = replace(task, twice=False)
     try:
-        found = plans_of(task, masks)
+        found = plans_of(task, cache)
     except BudgetError:
-        return once, plans_of(once, masks)
-    spared = plans_of(once, masks)
+        return once, plans_of(once, cache)
+    spared = plans_of(once, cache)
     everything = [[draws == plan.search.all_draws for plan, draws in plans] for plans in (found, spared)]
     return (task, found) if everything[0] == everything[1] else (once, spared)
 
 
-def plans_of(task: Task, masks: Masks) -> list[tuple[Plan, int]]:
+def plans_of(task: Task, cache: DrawCache) -> list[tuple[Plan, int]]:
     """A plan for every baseline and how many draws of it are asked; every baseline has a seed of its own."""
     count = len(task.baselines)
     rows = (task.queries - 1 - count - task.twice) // count
@@ -139,7 +139,7 @@ def plans_of(task: Task, masks: Masks) -> list[tuple[Plan, int]]:
                 f"f(x), {count} for f(x̊) and {search.least} for every baseline. Hundreds are usual."
             )
         seed = task.seed if part == 0 else seed_of(task.seed, BASELINE, part)
-        plan = Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, masks)
+        plan = Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, cache)
         plans.append((plan, search.afford(rows)))
     return plans
 

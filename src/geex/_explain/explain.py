@@ -13,23 +13,23 @@ from geex._explain.prepare import check_method, prepare
 from geex._explain.rounds import in_rounds
 from geex._explain.warnings import many_channels, one_row
 from geex._journal.journal import Journal
-from geex._journal.stored_task import Known, known_of, task_of
-from geex._plan.plan import Masks
+from geex._journal.stored_task import StoredModel, stored_model_of, task_of
+from geex._plan.plan import DrawCache
 from geex._problem.baselines import Baseline
 from geex._problem.features import checked
 from geex._problem.named_rows import rows_of
 from geex._problem.outputs import (
     Score,
     Target,
-    check_count,
+    check_label_count,
     check_score,
     checked_labels,
     checked_target,
-    chosen,
-    listed,
-    names_an_output,
+    has_label,
+    resolved_score,
+    reusable_target,
     scored,
-    settled,
+    target_indices,
 )
 from geex._problem.task import Task
 from geex._protocols import Features, Method, Runner, Stop
@@ -101,7 +101,7 @@ def explain(
 
     Ctrl-C ends the asking: the explanation of what is in comes back, marked `partial`.
     """
-    target = listed(target)
+    target = reusable_target(target)
     names = labels_for(labels, target, model)
     x, baseline = in_models_order(model, x, baseline)
     task = prepare(
@@ -120,7 +120,7 @@ def explain(
         labels=names,
     )
     (one_row if features is None else many_channels)(task)
-    return explain_tasks(engine(model, limits, run, journal, price), [task], Masks(keep=0))[0]
+    return explain_tasks(engine(model, limits, run, journal, price), [task], DrawCache(keep=0))[0]
 
 
 def explain_batch(
@@ -152,7 +152,7 @@ def explain_batch(
     rows = rows_of(xs)
     if rows is None:
         raise ExplicandError(f"xs is a {type(xs).__name__} with no explicand in it; wanted one or more.")
-    target = listed(target)
+    target = reusable_target(target)
     names = labels_for(labels, target, model)
     settings: dict[str, Any] = {
         "target": target,
@@ -170,7 +170,7 @@ def explain_batch(
     ordered = [in_models_order(model, x, baseline) for x in rows]
     tasks = [prepare(x, baseline=absent, **settings) for x, absent in ordered]
     (one_row if features is None else many_channels)(tasks[0])
-    return explain_tasks(engine(model, limits, run, journal, price), tasks, Masks())
+    return explain_tasks(engine(model, limits, run, journal, price), tasks, DrawCache())
 
 
 def estimate(
@@ -193,7 +193,7 @@ def estimate(
     None keeps what was there. score="answer" is the answer as it comes. Masks of `Presence`, and segments of `LIME`,
     show and hide whole features: other features want other queries.
     """
-    target = listed(target)
+    target = reusable_target(target)
     if isinstance(explanation, str | os.PathLike):
         return _from_journal(explanation, which, target, checked_labels(labels), score, features, method)
     record = explanation.record if isinstance(explanation, Explanation) else None
@@ -207,16 +207,16 @@ def estimate(
     check_score(score)
     _check_masks(record, features)
     named = explanation.labels if labels is None else checked_labels(labels)
-    strict = labels is not None or names_an_output(target)
+    strict = labels is not None or has_label(target)
     target = explanation.target if target is None else checked_target(target, named)
-    score = task.score if score is None else settled(score, record.ends)
+    score = task.score if score is None else resolved_score(score, record.ends)
     task = replace(task, target=target, score=score, features=features)
     if method is not None:
         task = _another_method(record, task, method)
     plans = [replace(plan, features=task.features) for plan in record.plans]
     output = scored(record.ends[:1, :], task.score)[0, :]
-    check_count(named if strict else None, int(output.shape[0]))
-    targets, several = chosen(target, output)
+    check_label_count(named if strict else None, int(output.shape[0]))
+    targets, several = target_indices(target, output)
     record = replace(record, task=task, plans=plans)
     parts = [
         estimated(record.task, p, stored(p, a), record.ends, i, targets)
@@ -242,7 +242,7 @@ def _another_method(record: Record, task: Task, method: Method) -> Task:
     """The task with a method whose questions are those that were asked. Later legs follow from all of its settings."""
     check_method(method)
     task = replace(task, method=method)
-    for asked, (wanted, _) in zip(record.plans, plans_of(task, Masks(keep=0)), strict=True):
+    for asked, (wanted, _) in zip(record.plans, plans_of(task, DrawCache(keep=0)), strict=True):
         follows = asked.before is None or method == record.task.method
         if asked.first.fingerprint != wanted.fingerprint or not follows:
             raise MethodError(
@@ -271,12 +271,12 @@ def _from_journal(
     given: dict[str, Any] = {"target": target, "score": score, "features": features, "method": method}
     task = replace(task_of(*runs[which], **given), labels=labels)
     checked(task.features, tuple(task.explicand.shape))
-    known = known_of(runs[which][0])
+    known = stored_model_of(runs[which][0])
     if not in_rounds(task):
         return _read(path, task, known)
     # what was asked followed from what the run was about, so that is read first
     return estimate(_read(path, task_of(*runs[which]), known), labels=labels, **given)
 
 
-def _read(path: Any, task: Task, known: Known) -> Explanation:
-    return explain_tasks(Engine(None, Limits(), journal=path, known=known), [task], Masks(keep=0))[0]
+def _read(path: Any, task: Task, known: StoredModel) -> Explanation:
+    return explain_tasks(Engine(None, Limits(), journal=path, stored_model=known), [task], DrawCache(keep=0))[0]

@@ -6,15 +6,15 @@ from typing import Any
 from array_api_compat import is_torch_array
 
 from geex._problem.foreign_model import Carried
-from geex._problem.named_rows import has_names, in_order
-from geex._problem.outputs import Target, checked_labels, names_an_output
+from geex._problem.named_rows import has_names, ordered_row
+from geex._problem.outputs import Target, checked_labels, has_label
 from geex._query.retrying_call import Model
 from geex.errors import InputError
 
 
 def labels_for(labels: Sequence[str] | None, target: Target, model: Model) -> list[str] | None:
     """Names that have to go with the outputs: those that were given, or the model's where the target is one of them."""
-    if labels is None and names_an_output(target):
+    if labels is None and has_label(target):
         labels = Carried(model).labels
     return checked_labels(labels)
 
@@ -29,7 +29,7 @@ def in_models_order(model: Model, x: Any, baseline: Any) -> tuple[Any, Any]:
     names = Carried(model).names
     if names is None and has_names(x):
         names = list(x.index)
-    x = in_order("x", x, names)
+    x = ordered_row("x", x, names)
     if isinstance(baseline, list):
-        return x, [in_order("a baseline", one, names) for one in baseline]
-    return x, in_order("baseline", baseline, names)
+        return x, [ordered_row("a baseline", one, names) for one in baseline]
+    return x, ordered_row("baseline", baseline, names)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from geex._arrays.arrays import Array, Shape, as_array, as_explicand, like, namespace, too_far, working
+from geex._arrays.arrays import Array, Shape, as_array, as_explicand, difference_overflows, like, namespace, working
 from geex._arrays.validation import whole
 from geex._explain.defaults import QUERIES, defaults, looks_like_a_batch
 from geex._explain.stop_rules import check_stop
@@ -98,7 +98,7 @@ def _baselines(spec: Baseline, explicand: Array, features: Features, method: Met
             "such as a number that x does not consist of, geex.blur(…) or geex.mean(data)."
         )
     for baseline in found:
-        if explicand.dtype == namespace(explicand).float64 and too_far(explicand, baseline):
+        if explicand.dtype == namespace(explicand).float64 and difference_overflows(explicand, baseline):
             raise ExplicandError("x and the baseline are so far apart that float64 has no x − x̊; rescale both.")
     return found
 

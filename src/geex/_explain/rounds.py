@@ -11,11 +11,11 @@ from itertools import chain, islice
 import numpy as np
 
 from geex._arrays.arrays import Array, accelerated, host, namespace
-from geex._plan.plan import Chunk, Masks, Plan, seed_of
+from geex._plan.plan import Chunk, DrawCache, Plan, seed_of
 from geex._problem.outputs import scored
 from geex._problem.task import Task
 from geex._protocols import Estimate, Method, RoundsMethod
-from geex._query.ordered_answers import Asker
+from geex._query.ordered_answers import Querier
 from geex._results.record import estimated, pair_of, stored, under_noise
 
 FIRST = 16
@@ -40,13 +40,13 @@ def in_rounds(task: Task) -> bool:
 
 
 def ask_at_once(
-    asker: Asker, task: Task, plan: Plan, draws: int, ends: Array, part: int, targets: list[int]
+    querier: Querier, task: Task, plan: Plan, draws: int, ends: Array, part: int, targets: list[int]
 ) -> Asked | None:
     """Asks `draws` draws, and estimates while they come; None where the asking was stopped before anything came."""
     heard = [ends[:0, :]]
-    answered = _listen(asker.chunks(plan, draws), heard)
+    answered = _listen(querier.chunks(plan, draws), heard)
     begun = list(islice(answered, 1))
-    if not begun and asker.short:
+    if not begun and querier.incomplete:
         return None
     estimate = estimated(task, plan, chain(begun, answered), ends, part, targets)
     return Asked(plan, namespace(ends).concat(heard, axis=0), estimate)
@@ -60,7 +60,7 @@ def _listen(answered: Iterator[tuple[Chunk, Array]], heard: list[Array]) -> Iter
 
 
 def ask_in_rounds(
-    asker: Asker,
+    querier: Querier,
     task: Task,
     plan: Plan,
     draws: int,
@@ -76,12 +76,12 @@ def ask_in_rounds(
     xp, stop = namespace(ends), task.stop
     span = _span(ends, part, targets, task)
     answers, own, number, before, seed = ends[:0, :], 0, 0, None, plan.seed
-    if not plan.masks.keep:
-        plan = replace(plan, masks=Masks(keep=KEPT_ACCELERATED if accelerated(plan.explicand) else KEPT))
+    if not plan.cache.keep:
+        plan = replace(plan, cache=DrawCache(keep=KEPT_ACCELERATED if accelerated(plan.explicand) else KEPT))
     while True:
         done = plan.earlier + own
         size = min(_size(task.method, plan, number, done), draws - done)
-        heard = [block for _, block in asker.chunks(plan, own + size, own)]
+        heard = [block for _, block in querier.chunks(plan, own + size, own)]
         answers = xp.concat([answers, *heard], axis=0)
         own = answers.shape[0] // plan.search.rows - plan.earlier
         done = plan.earlier + own
@@ -89,7 +89,7 @@ def ask_in_rounds(
             return None
         if own == 0 and plan.before is not None:
             plan = plan.before[0]
-        if asker.short or done >= draws:
+        if querier.incomplete or done >= draws:
             return Asked(plan, answers, estimated(task, plan, stored(plan, answers), ends, part, targets))
         if stop is not None and _may_stop(task.method, number):
             now = estimated(task, plan, stored(plan, answers), ends, part, targets)

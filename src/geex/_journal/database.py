@@ -1,7 +1,7 @@
-"""The file of a journal: an SQLite database that is refused where it is not one, and tells its troubles in words.
+"""The file of a journal: an SQLite database.
 
-While it is open it has a write-ahead log beside it, but for network file systems, which have no memory to share. What
-is committed outlives its process at once; a power cut may take the last SYNC seconds, and harms nothing else.
+While it is open it has a write-ahead log beside it, except on network file systems, which cannot share memory. What is
+committed outlives its process at once. A power cut may lose the last SYNC seconds, and damages nothing.
 """
 
 import sqlite3
@@ -14,11 +14,16 @@ from pathlib import Path
 from geex._journal.process_owner import on_network
 from geex.errors import JournalError
 
-APPLICATION = 0x67656578  # "geex"
+# SQLite's application id of a journal: "geex" in ASCII.
+APPLICATION = 0x67656578
+# The version of SCHEMA.
 FORMAT = 1
-PATIENCE = 60.0  # seconds that a busy file is waited for
+# Seconds to wait for a file that another process has locked.
+PATIENCE = 60.0
+# Seconds between writes that wait for the disk: a wait for every answer would slow fast models down.
 SYNC = 1.0
 
+# The tables. `place` keeps each row's answer once; `born` and `beat` tell whether an owner is alive.
 SCHEMA = """
 CREATE TABLE runs (id INTEGER PRIMARY KEY, key TEXT UNIQUE, settings TEXT, arrays BLOB);
 CREATE TABLE sources (id INTEGER PRIMARY KEY, fingerprint TEXT UNIQUE);
@@ -28,15 +33,30 @@ CREATE TABLE owners (id TEXT PRIMARY KEY, host TEXT, pid INTEGER, born TEXT, bea
 CREATE TABLE claims (source INTEGER, start INTEGER, stop INTEGER, owner TEXT);
 """
 
+# Words in errors of SQLite (which gives no codes for all of them), the code of the JournalError, and its fix.
+REASONS = (
+    (
+        ("full", "disk I/O"),
+        "journal-disk-full",
+        "Make room and make the same call again: it continues from the answers that were committed.",
+    ),
+    (("readonly", "unable to open"), "journal-not-writable", "Use a file in a folder that can be written to."),
+    (("malformed",), "journal-damaged", "The file is damaged; `sqlite3 FILE .recover` may restore part of it."),
+    (("not a database",), "journal-other-file", "It is another kind of file, and was not changed. Use another name."),
+    (("locked",), "journal-locked", "Another process holds it. Try again when that process has ended."),
+)
+# The code and the fix for all other errors of SQLite.
+OTHER_REASON = ("journal-unusable", "The answers that were committed to it are safe.")
+
 
 class Database:
-    """The file at `path`. Opened to write, it is made where there is none; opened to read, it is not changed."""
+    """The file at `path`. Opened to write, it is created if missing; opened to read, it is not changed."""
 
     def __init__(self, path: Path, write: bool) -> None:
         self.path, self.write = path, write
         self.lock = threading.RLock()
         self._synced = 0.0
-        with self.reasons():
+        with self.translated_errors():
             self.connection = self._opened()
             try:
                 self._checked()
@@ -47,20 +67,20 @@ class Database:
                 raise
 
     def close(self) -> None:
-        """Makes one plain file of it again, where nobody else has it open."""
+        """Close the file, and merge its log into it unless another process has it open."""
         with self.lock:
             if self.write:
                 try:
                     self.connection.execute("PRAGMA busy_timeout = 0")
                     self.connection.execute("PRAGMA journal_mode = DELETE")
                 except sqlite3.Error:
-                    pass  # the log stays beside it, and is read with it
+                    pass  # another process has it open: the log stays, and is read with the file
             self.connection.close()
 
     @contextmanager
     def commits(self) -> Iterator[sqlite3.Connection]:
-        """A transaction that is there as a whole, or not at all."""
-        with self.reasons():
+        """Open a transaction, which is committed as a whole or not at all."""
+        with self.translated_errors():
             due = time.monotonic() - self._synced > SYNC
             self.connection.execute(f"PRAGMA synchronous = {'FULL' if due else 'NORMAL'}")
             self._synced = time.monotonic() if due else self._synced
@@ -74,41 +94,41 @@ class Database:
                 raise
 
     @contextmanager
-    def reasons(self) -> Iterator[None]:
-        """One thread at a time, and errors that say what to do."""
+    def translated_errors(self) -> Iterator[None]:
+        """Let one thread in at a time, and raise errors of SQLite as JournalError."""
         with self.lock:
             try:
                 yield
             except sqlite3.Error as error:
-                raise JournalError(self._reason(error)) from error
+                raise self._translated(error) from error
 
-    def _reason(self, error: sqlite3.Error) -> str:
-        said = str(error)
-        if "full" in said or "disk I/O" in said:
-            hint = "All that was committed is safe: make room and make the same call again, it goes on from there."
-        elif "readonly" in said or "unable to open" in said:
-            hint = "Wanted a file in a folder that can be written to."
-        elif "malformed" in said:
-            hint = "The file is damaged; `sqlite3 FILE .recover` may bring back what is left."
-        elif "not a database" in said:
-            hint = "It is another kind of file, and is left as it is; take another name."
-        elif "locked" in said:
-            hint = "Another process holds it; try again when that one is through."
-        else:
-            hint = "All that was committed to it is safe."
-        return f"the journal {self.path} cannot be used ({said}). {hint}"
+    def _translated(self, error: sqlite3.Error) -> JournalError:
+        text = str(error)
+        code, fix = next((found for words, *found in REASONS if any(word in text for word in words)), OTHER_REASON)
+        return JournalError(f"The journal {self.path} cannot be used ({text}). {fix}", code=code)
 
     def _opened(self) -> sqlite3.Connection:
         if self.path.is_dir():
-            raise JournalError(f"the journal {self.path} is a folder; wanted a file, such as {self.path / 'run.geex'}.")
+            raise JournalError(
+                f"`journal` must be a file; {self.path} is a folder. Use a file in it, such as "
+                f"{self.path / 'run.geex'}.",
+                code="journal-is-a-folder",
+            )
         if not self.write and not self.path.exists():
-            raise JournalError(f"there is no journal {self.path}; wanted a file that geex.explain(journal=…) wrote.")
+            raise JournalError(
+                f"The journal {self.path} does not exist.",
+                code="journal-missing",
+                fix="Pass a file that geex.explain(journal=…) wrote.",
+            )
         mode = "rwc" if self.write else "ro"
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
         return sqlite3.connect(address, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
 
     def _log(self) -> None:
-        """Turns to a write-ahead log. SQLite does not wait for others that open or close it just then: we do."""
+        """Switch to a write-ahead log.
+
+        SQLite itself does not wait for processes that open or close the file just then.
+        """
         until = time.monotonic() + PATIENCE
         while True:
             try:
@@ -120,30 +140,51 @@ class Database:
                 time.sleep(0.01)
 
     def _checked(self) -> None:
-        """Refuses what is no journal of this version, before anything is written."""
+        """Create the tables in an empty file. Raise JournalError if the file is not a journal of this version."""
         database = self.connection
-        if self.write and not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        if self.write and not _tables(database):
             with self.commits():
-                if not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                if not _tables(database):  # another process may have created them meanwhile
                     for statement in SCHEMA.strip().split(";\n"):
                         database.execute(statement)
                     database.execute(f"PRAGMA application_id = {APPLICATION}")
                     database.execute(f"PRAGMA user_version = {FORMAT}")
         if not self.write and not self.path.stat().st_size:
-            raise JournalError(f"{self.path} is empty: nothing was asked yet. Try again when the run has begun.")
-        application = database.execute("PRAGMA application_id").fetchone()[0]
-        version = database.execute("PRAGMA user_version").fetchone()[0]
+            raise JournalError(
+                f"The journal {self.path} is empty. Try again when the run has begun.", code="journal-empty"
+            )
+        self._check_format()
+        self._check_size()
+
+    def _check_format(self) -> None:
+        application, version = (self._pragma(name) for name in ("application_id", "user_version"))
         if application != APPLICATION:
-            raise JournalError(f"{self.path} is a database but no journal of geex, and is left as it is.")
+            raise JournalError(
+                f"{self.path} is a database but not a journal of geex, and was not changed. Use another name.",
+                code="journal-other-database",
+            )
         if version != FORMAT:
             raise JournalError(
-                f"{self.path} is a journal in format {version} and this version of geex reads format {FORMAT}; it is "
-                "left as it is. Go on with the version that wrote it, or take another name."
+                f"{self.path} is a journal in format {version}; this version of geex reads format {FORMAT}. Use the "
+                "version that wrote it, or another name. The file was not changed.",
+                code="journal-format",
             )
-        pages, size = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+
+    def _check_size(self) -> None:
+        """Raise JournalError if the file is shorter than its pages, with no log that may hold the rest."""
+        size, found = self._pragma("page_count") * self._pragma("page_size"), self.path.stat().st_size
         logged = self.path.with_name(f"{self.path.name}-wal").exists()
-        if not logged and self.path.stat().st_size < pages * size:
+        if not logged and found < size:
             raise JournalError(
-                f"{self.path} is cut short: {self.path.stat().st_size} of {pages * size} bytes are left. "
-                "`sqlite3 FILE .recover` may bring back what is left; take another name to start anew."
+                f"The journal {self.path} is cut short: {found} of {size} bytes are left. `sqlite3 FILE .recover` may "
+                "restore part of it; use another name to start anew.",
+                code="journal-cut-short",
             )
+
+    def _pragma(self, name: str) -> int:
+        return int(self.connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+def _tables(database: sqlite3.Connection) -> int:
+    """Return how many tables the file has."""
+    return int(database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])

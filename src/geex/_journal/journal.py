@@ -1,8 +1,8 @@
-"""Answers on disk, so that none is paid for twice: by whom is asked, the fingerprint of what is asked, and row.
+"""Persistent cache of answers, keyed by model identity, plan fingerprint and row.
 
-An SQLite file. An answer is committed before it is used; what a process is about to ask it claims first, so that
-several of them can work on one journal. A claim is void when its process is gone: at once on the same machine,
-after LEASE seconds without a heartbeat on another.
+An SQLite file. An answer is committed before it is used. A process claims rows before it queries them, so that several
+processes can share a journal. A claim is void when its process has ended: at once on the same machine, after LEASE
+seconds without a heartbeat on another.
 """
 
 import sqlite3
@@ -18,16 +18,20 @@ from geex._journal.database import Database
 from geex._journal.process_owner import Owner
 from geex.errors import JournalError
 
-MINE, THEIRS, STORED = "mine", "theirs", "stored"  # the states of rows that are claimed
+# The states of rows: claimed by this process, claimed by another, answered.
+MINE, THEIRS, STORED = "mine", "theirs", "stored"
+# Seconds after the last heartbeat of an owner on another host at which its claims are void.
 LEASE = 60.0
+# Above every row: the end of a span without end.
+END = 2**62
 
 Span = tuple[int, int]
 
 
 class Journal:
-    """The journal at `path`. Opened to write, it is made where there is none; opened to read, it changes nothing.
+    """The journal at `path`. Opened to write, it is created if missing; opened to read, it is not changed.
 
-    identity: of the model whose answers it reads and keeps.
+    identity: the identity of the model whose answers are read and stored.
     """
 
     def __init__(self, path: Any, write: bool = True, identity: str = "") -> None:
@@ -50,42 +54,38 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Gives back what was claimed and not asked."""
+        """Release the claims of this process, and close the file."""
         self._closed.set()
-        self.owner.gone()
+        self.owner.end()
         with self.database.lock:
             if self.write:
                 try:
                     with self.database.commits() as database:
-                        self._forget(database, [self.owner.id])
+                        self._delete_owners(database, [self.owner.id])
                 except JournalError:
-                    pass  # a claim that cannot be given back is void, its owner being gone
+                    pass  # a claim that cannot be released is void all the same: its owner has ended
             self.database.close()
 
-    # runs
-
-    def remember(self, key: str, settings: str, arrays: bytes) -> None:
-        """Keeps what a run was given; the latest of one key stays, after all others."""
+    def store_run(self, key: str, settings: str, arrays: bytes) -> None:
+        """Store the task of a run, after all others. It replaces an earlier one with the same key."""
         with self.database.commits() as database:
             last = database.execute("SELECT coalesce(max(id), 0) FROM runs").fetchone()[0]
             database.execute("DELETE FROM runs WHERE key = ?", (key,))
             database.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (last + 1, key, settings, arrays))
 
     def runs(self) -> list[tuple[str, bytes]]:
-        """Settings and arrays of every run, in the order in which they were last asked."""
-        with self.database.reasons():
+        """Return settings and arrays of every run, in the order in which they were last started."""
+        with self.database.translated_errors():
             return list(self.database.connection.execute("SELECT settings, arrays FROM runs ORDER BY id"))
 
-    # answers
-
     def stored(self, fingerprint: str) -> list[Span]:
-        """The rows that are in, as sorted spans that do not overlap."""
-        with self.database.reasons():
-            return self._stored(self.database.connection, self._source(fingerprint), 0, 2**62)
+        """Return the rows that have answers, as sorted spans that do not overlap."""
+        with self.database.translated_errors():
+            return self._stored(self.database.connection, self._source(fingerprint), 0, END)
 
     def read(self, fingerprint: str, start: int, stop: int) -> np.ndarray:
-        """Answers (stop − start, k) to rows that are in."""
-        with self.database.reasons():
+        """Return the answers (stop − start, k) to stored rows. Raise JournalError if some are damaged or missing."""
+        with self.database.translated_errors():
             found = self.database.connection.execute(
                 "SELECT start, stop, width, checksum, data FROM answers WHERE source = ? AND start < ? AND stop > ? "
                 "ORDER BY start",
@@ -94,15 +94,23 @@ class Journal:
         parts = []
         for first, last, width, checksum, data in found:
             if zlib.crc32(data) != checksum or len(data) != 8 * width * (last - first):
-                raise JournalError(f"{self.path}: the answers to rows {first} … {last - 1} are damaged.")
+                raise JournalError(
+                    f"The journal {self.path} is damaged: the answers to rows {first} … {last - 1} do not match their "
+                    "checksum. Use another name to start anew.",
+                    code="journal-damaged-answers",
+                )
             rows = np.frombuffer(data, "<f8").reshape(-1, width)
             parts.append(rows[max(start - first, 0) : stop - first])
         if len({part.shape[1] for part in parts}) > 1 or sum(len(part) for part in parts) != stop - start:
-            raise JournalError(f"{self.path} does not hold rows {start} … {stop - 1}, all of one width, as it should.")
+            raise JournalError(
+                f"The journal {self.path} is damaged: rows {start} … {stop - 1} are missing or of several widths. Use "
+                "another name to start anew.",
+                code="journal-damaged-rows",
+            )
         return np.concatenate(parts)
 
     def store(self, fingerprint: str, start: int, answers: np.ndarray) -> None:
-        """Commits the answers to rows `start` …; rows that another process brought in meanwhile stay as they are."""
+        """Commit the answers to rows `start` …. Rows that another process has stored meanwhile stay as they are."""
         source = self._source(fingerprint)
         stop = start + len(answers)
         with self.database.commits() as database:
@@ -116,7 +124,7 @@ class Journal:
             self._unclaim(database, source, start, stop)
 
     def claim(self, fingerprint: str, start: int, stop: int) -> list[tuple[int, int, str]]:
-        """Claims what of the rows is neither in nor claimed: spans in order, each MINE, THEIRS or STORED."""
+        """Claim the rows that are neither stored nor claimed. Return all as spans in order: MINE, THEIRS or STORED."""
         source = self._source(fingerprint)
         with self.database.commits() as database:
             stored = self._stored(database, source, start, stop)
@@ -125,24 +133,22 @@ class Journal:
             for first, last in free:
                 database.execute("INSERT INTO claims VALUES (?, ?, ?, ?)", (source, first, last, self.owner.id))
         claimed = [part for span in theirs for part in without(span, stored)]
-        told = [(STORED, stored), (THEIRS, claimed), (MINE, free)]
-        return sorted((max(a, start), min(b, stop), state) for state, spans in told for a, b in spans)
+        states = [(STORED, stored), (THEIRS, claimed), (MINE, free)]
+        return sorted((max(a, start), min(b, stop), state) for state, spans in states for a, b in spans)
 
     def release(self, fingerprint: str, start: int, stop: int) -> None:
-        """Gives back rows that were claimed and will not be asked."""
+        """Release rows that were claimed and will not be queried."""
         with self.database.commits() as database:
             self._unclaim(database, self._source(fingerprint), start, stop)
 
-    # inside
-
     def _unclaim(self, database: sqlite3.Connection, source: int, start: int, stop: int) -> None:
-        mine = database.execute(
+        claims = database.execute(
             "SELECT rowid, start, stop FROM claims WHERE source = ? AND owner = ? AND start < ? AND stop > ?",
             (source, self.owner.id, stop, start),
         ).fetchall()
-        for place, first, last in mine:
+        for place, first, last in claims:
             database.execute("DELETE FROM claims WHERE rowid = ?", (place,))
-            for a, b in without((first, last), [(start, stop)]):
+            for a, b in without((first, last), [(start, stop)]):  # what of the claim lies outside the rows
                 database.execute("INSERT INTO claims VALUES (?, ?, ?, ?)", (source, a, b, self.owner.id))
 
     def _stored(self, database: sqlite3.Connection, source: int, start: int, stop: int) -> list[Span]:
@@ -152,31 +158,32 @@ class Journal:
         ).fetchall()
 
     def _claimed(self, database: sqlite3.Connection, source: int, start: int, stop: int) -> list[Span]:
-        """What living processes have claimed; the claims of dead ones are dropped."""
+        """Return what living processes have claimed, and delete the claims of dead ones."""
         owners = database.execute("SELECT id, host, pid, born, beat FROM owners WHERE id != ?", (self.owner.id,))
-        gone = [
+        dead = [
             owner
             for owner, host, pid, born, beat in owners.fetchall()
-            if time.time() - beat > LEASE or not self.owner.sees_alive(owner, host, pid, born)
+            if time.time() - beat > LEASE or not self.owner.is_alive(owner, host, pid, born)
         ]
-        self._forget(database, gone)
+        self._delete_owners(database, dead)
         return database.execute(
             "SELECT start, stop FROM claims WHERE source = ? AND owner != ? AND start < ? AND stop > ? ORDER BY start",
             (source, self.owner.id, stop, start),
         ).fetchall()
 
-    def _forget(self, database: sqlite3.Connection, owners: list[str]) -> None:
+    def _delete_owners(self, database: sqlite3.Connection, owners: list[str]) -> None:
         for owner in owners:
             database.execute("DELETE FROM claims WHERE owner = ?", (owner,))
             database.execute("DELETE FROM owners WHERE id = ?", (owner,))
 
     def _source(self, fingerprint: str) -> int:
+        """Return the number of a plan's fingerprint in the file; −1 where it is not in a file opened to read."""
         fingerprint = f"{fingerprint} of {self.identity}" if self.identity else fingerprint
         if fingerprint not in self._sources:
             if self.write:
                 with self.database.commits() as database:
                     database.execute("INSERT OR IGNORE INTO sources (fingerprint) VALUES (?)", (fingerprint,))
-            with self.database.reasons():
+            with self.database.translated_errors():
                 found = self.database.connection.execute("SELECT id FROM sources WHERE fingerprint = ?", (fingerprint,))
                 row = found.fetchone()
             if row is None:
@@ -190,11 +197,11 @@ class Journal:
                 with self.database.commits() as database:
                     database.execute("UPDATE owners SET beat = ? WHERE id = ?", (time.time(), self.owner.id))
             except JournalError:
-                pass  # the next answer that is stored meets the same trouble, and says so
+                pass  # the next answer that is stored raises the same error, in a thread that reports it
 
 
 def without(span: Span, taken: list[Span]) -> list[Span]:
-    """What of a span is in none of the sorted spans `taken`."""
+    """Return what of a span is in none of the sorted spans `taken`."""
     free, start = [], span[0]
     for first, last in taken:
         if first > start:

@@ -1,4 +1,4 @@
-"""Which process has claimed rows, and whether it is still there."""
+"""Owners of claims: which process has claimed rows, and whether it is alive."""
 
 import os
 import socket
@@ -6,15 +6,15 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
+# File systems (the start of their names) that several machines may share: SQLite's write-ahead log does not work there.
 NETWORKS = ("nfs", "cifs", "smb", "fuse", "9p", "lustre", "gpfs", "ceph", "glusterfs", "afs", "beegfs")
 
-
-_here: set[str] = set()  # the owners in this process that are at work
+_here: set[str] = set()  # the owners in this process that have not ended
 
 
 @dataclass(frozen=True)
 class Owner:
-    """A process on a host. `born` tells it from a later one with the same number."""
+    """A process on a host. `born` distinguishes it from a later process with the same number."""
 
     id: str
     host: str
@@ -23,26 +23,27 @@ class Owner:
 
     @classmethod
     def this(cls) -> "Owner":
+        """Return a new owner in this process."""
         owner = cls(uuid.uuid4().hex, _host(), os.getpid(), _born(os.getpid()))
         _here.add(owner.id)
         return owner
 
-    def gone(self) -> None:
-        """Its work is over, though its process may live."""
+    def end(self) -> None:
+        """End the owner, though its process may live on."""
         _here.discard(self.id)
 
     @property
     def facts(self) -> tuple[str, str, int, str]:
         return self.id, self.host, self.pid, self.born
 
-    def sees_alive(self, owner: str, host: str, pid: int, born: str) -> bool:
-        """Whether an owner is at work, as far as can be seen from here: on another host it counts as being so."""
+    def is_alive(self, owner: str, host: str, pid: int, born: str) -> bool:
+        """Return whether another owner is alive. On another host this cannot be checked: its heartbeat decides."""
         if host != self.host:
             return True
         if pid == self.pid:
             return owner in _here
         try:
-            os.kill(pid, 0)
+            os.kill(pid, 0)  # sends nothing, and raises an error if there is no such process
         except ProcessLookupError:
             return False
         except OSError:
@@ -51,7 +52,7 @@ class Owner:
 
 
 def on_network(path: Path) -> bool:
-    """Whether the file system of a path is one that several machines may share, as far as the system says."""
+    """Return whether several machines may share the file system of a path; False where this cannot be found out."""
     try:
         mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
     except OSError:
@@ -62,7 +63,7 @@ def on_network(path: Path) -> bool:
 
 
 def _host() -> str:
-    """The machine and, in containers, the space in which process numbers mean something."""
+    """Return the machine and, for containers, the namespace of its process numbers."""
     try:
         space = os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -71,9 +72,9 @@ def _host() -> str:
 
 
 def _born(pid: int) -> str:
-    """When a process was started, in ticks since boot; empty where the system does not say.
+    """Return when a process was started, in ticks since boot; "" where the system does not provide it.
 
-    A zombie, which was killed and whose parent has not looked yet, was never born.
+    A zombie, which has ended and waits for its parent, has no start.
     """
     try:
         state, *facts = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()

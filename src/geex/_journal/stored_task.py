@@ -1,8 +1,8 @@
-"""A run as text and arrays: enough to estimate again from its answers, and nothing that runs.
+"""A run as text and arrays: enough to estimate again from its answers, and no code.
 
-Settings are stored by their registered names and declared values (`_stored_names`). A score function of the user's own
-is only named: it must be given again. Of the model there are a digest and its names for outputs and features, and no
-secret.
+Settings are stored by their registered names and declared values (`_stored_names`). Of a user's own score function only
+the name is stored: it must be passed again. Of the model, a digest and its names for outputs and features are stored,
+and no secret.
 """
 
 import hashlib
@@ -14,22 +14,25 @@ from typing import Any
 
 import numpy as np
 
-from geex._arrays.arrays import dtype_of, host, library, revived
+from geex._arrays.arrays import dtype_of, host, library, restored_array
 from geex._problem.task import Task
 from geex._protocols import RoundsMethod
 from geex._stored_names import UnknownName, Unstable, encoded, restored
 from geex.errors import JournalError
 
+# The version of the stored settings.
 FORMAT = "run/1"
-COMPARED = ("method", "features", "seed", "dtype", "identity")  # two runs that differ in none of these are one run
-LED_BY = ("target", "score")  # what a method in rounds asks follows from these
+# Two runs that differ in none of these, and in no array, are the same run.
+COMPARED = ("method", "features", "seed", "dtype", "identity")
+# For a method in rounds, these decide what is queried too.
+COMPARED_IN_ROUNDS = ("target", "score")
 
 
 @dataclass(frozen=True)
-class Known:
+class StoredModel:
     """What is stored of a model.
 
-    identity: a digest of it. labels, names: those of its outputs and features. absence: what a baseline of zeros stands
+    identity: its digest. labels, names: the names of its outputs and features. absence: what a baseline of zeros stands
     for, where it has a meaning of its own.
     """
 
@@ -39,14 +42,14 @@ class Known:
     absence: str | None = None
 
 
-def known_of(settings: str) -> Known:
+def stored_model_of(settings: str) -> StoredModel:
     """Return what is stored of the model whose answers a run was given."""
     model = _facts(settings)["model"]
-    return Known(model["identity"], model["labels"], model["names"], model["absence"])
+    return StoredModel(model["identity"], model["labels"], model["names"], model["absence"])
 
 
-def written(task: Task, model: Known) -> tuple[str, str, bytes]:
-    """Return a key for what is asked and estimated, the settings, and the arrays of a task for a model."""
+def written(task: Task, model: StoredModel) -> tuple[str, str, bytes]:
+    """Return the key of a run (what is queried and estimated), its settings, and its arrays."""
     arrays: dict[str, np.ndarray] = {"explicand": host(task.explicand)}
     arrays |= {f"baseline {i}": host(baseline) for i, baseline in enumerate(task.baselines)}
     arrays |= {f"bound {i}": host(bound) for i, bound in enumerate(task.bounds or ())}
@@ -78,17 +81,17 @@ def written(task: Task, model: Known) -> tuple[str, str, bytes]:
 
 
 def task_of(settings: str, arrays: bytes, **given: Any) -> Task:
-    """Return the task that was written, with what is `given` (and not None) in the place of what was."""
+    """Return the stored task. Settings in `given` that are not None replace the stored ones."""
     facts = _facts(settings)
     with np.load(io.BytesIO(arrays), allow_pickle=False) as file:
         content = {name: file[name] for name in file.files}
-    explicand = revived(content["explicand"], facts["library"])
+    explicand = restored_array(content["explicand"], facts["library"])
     count = sum(name.startswith("baseline ") for name in content)
-    bounds = [revived(content[name], facts["library"]) for name in ("bound 0", "bound 1") if name in content]
+    bounds = [restored_array(content[name], facts["library"]) for name in ("bound 0", "bound 1") if name in content]
     task = Task(
         explicand=explicand,
         dtype=dtype_of(facts["dtype"], explicand),
-        baselines=[revived(content[f"baseline {i}"], facts["library"]) for i in range(count)],
+        baselines=[restored_array(content[f"baseline {i}"], facts["library"]) for i in range(count)],
         bounds=(bounds[0], bounds[1]) if bounds else None,
         batch=None,
         progress=False,
@@ -106,11 +109,11 @@ def task_of(settings: str, arrays: bytes, **given: Any) -> Task:
 
 
 def _facts(settings: str) -> dict[str, Any]:
-    """Return the settings, where they are in a format that this version reads."""
+    """Return the settings. Raise JournalError if this version does not read their format."""
     facts: dict[str, Any] = json.loads(settings)
     if facts.get("format") != FORMAT:
         raise JournalError(
-            f"the journal holds a run in the format {facts.get('format')!r}; this version of geex reads {FORMAT!r}. "
+            f"The journal holds a run in format {facts.get('format')!r}; this version of geex reads {FORMAT!r}. "
             "Use the version that wrote it.",
             code="journal-run-format",
         )
@@ -118,21 +121,21 @@ def _facts(settings: str) -> dict[str, Any]:
 
 
 def _part(name: str, facts: dict[str, Any], arrays: dict[str, np.ndarray], given: dict[str, Any]) -> Any:
-    """Return one setting of a run: what is given, or what was stored."""
+    """Return one setting of a run: the one that is given, or the stored one."""
     if given.get(name) is not None:
         return given[name]
     try:
         return restored(facts[name], arrays)
     except UnknownName as unknown:
         raise JournalError(
-            f"the journal was written with {name}={unknown}, which is no part of geex. Pass it again as {name}=…, or "
-            "import the module that defines it first.",
+            f"The journal was written with {name}={unknown}, which is not part of geex.",
             code="journal-unknown-name",
+            fix=f"Pass it again as {name}=…, or import the module that defines it first.",
         ) from None
 
 
 def _score(score: Any) -> Any:
-    """Return a score by its name. A function is named and not stored."""
+    """Return a score by its name. Of a function only the name is stored."""
     try:
         return encoded(score)
     except Unstable:
@@ -141,12 +144,12 @@ def _score(score: Any) -> Any:
 
 
 def _key(task: Task, settings: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
-    """Return a digest of what is asked and estimated."""
+    """Return a digest of what is queried and estimated."""
     compared = settings | {
         "method": encoded(task.method, brief=True),
         "features": encoded(task.features, brief=True),
     }
-    names = COMPARED + LED_BY if isinstance(task.method, RoundsMethod) else COMPARED
+    names = COMPARED + COMPARED_IN_ROUNDS if isinstance(task.method, RoundsMethod) else COMPARED
     digest = hashlib.sha256(json.dumps([compared[name] for name in names], sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].shape} {arrays[name].dtype}".encode() + arrays[name].tobytes())

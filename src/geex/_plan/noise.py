@@ -2,28 +2,42 @@
 
     z = x(α) ± ε,   w = −(x − x̊) ∘ ∇_ε log π(ε),   ξ = E[f(z) w]
 
-A draw is one noise vector ε with its α. It is asked as a mirrored pair, x(α) + ε and x(α) − ε, or alone. What
-is drawn does not depend on explicand or baseline, so one set of draws serves any of them.
+A draw is one noise vector ε with its α. Its queries are a mirrored pair, x(α) + ε and x(α) − ε, or one alone. Draws
+do not depend on explicand or baseline, so one set of draws serves all of them.
 """
 
 from dataclasses import dataclass
 from math import pi, prod, sqrt
 
-from geex._arrays.arrays import Array, Shape, Stream, like, namespace
+from geex._arrays.arrays import Array, Shape, like, namespace
 from geex._arrays.gaussian_filter import Kernel, room, smooth
+from geex._arrays.random_stream import Stream
+from geex._arrays.validation import shown
 from geex._plan.path import Positions, on_path
 from geex._plan.search import Draws
 from geex._protocols import Family, Features, LinearDraws, Search
 from geex._stored_names import stored
 from geex.errors import MethodError
 
-LEAST = 1e-100  # a sigma whose square float64 can hold
+# The smallest σ whose square is a number of float64; 1/LEAST is the largest.
+LEAST = 1e-100
 
 
 @stored("Gaussian/1")
 @dataclass(frozen=True)
 class Gaussian(Family):
-    """π(ε) ∝ exp(−ε²/2); score ε."""
+    """Gaussian noise of standard deviation 1, the default family.
+
+    Notes
+    -----
+    The density is π(ε) ∝ exp(−ε²/2), and its score −d/dε log π(ε) = ε.
+
+    Examples
+    --------
+    >>> import geex
+    >>> geex.GEEX(sigma=0.5, family=geex.Gaussian()) == geex.GEEX(sigma=0.5)
+    True
+    """
 
     @property
     def normal(self) -> bool:
@@ -39,7 +53,17 @@ class Gaussian(Family):
 @stored("Laplace/1")
 @dataclass(frozen=True)
 class Laplace(Family):
-    """π(ε) ∝ exp(−√2 |ε|); score √2 sign(ε)."""
+    """Laplace noise of standard deviation 1.
+
+    Notes
+    -----
+    The density is π(ε) ∝ exp(−√2 |ε|), and its score −d/dε log π(ε) = √2 sign(ε).
+
+    Examples
+    --------
+    >>> import geex
+    >>> method = geex.GEEX(sigma=0.5, family=geex.Laplace())
+    """
 
     def draw(self, stream: Stream, shape: Shape) -> Array:
         u = stream.uniform(shape)
@@ -54,7 +78,17 @@ class Laplace(Family):
 @stored("Logistic/1")
 @dataclass(frozen=True)
 class Logistic(Family):
-    """π(ε) ∝ sech²(ε/2s) with s = √3/π; score tanh(ε/2s)/s."""
+    """Logistic noise of standard deviation 1.
+
+    Notes
+    -----
+    The density is π(ε) ∝ sech²(ε/2s) with s = √3/π, and its score −d/dε log π(ε) = tanh(ε/2s)/s.
+
+    Examples
+    --------
+    >>> import geex
+    >>> method = geex.GEEX(sigma=0.5, family=geex.Logistic())
+    """
 
     def draw(self, stream: Stream, shape: Shape) -> Array:
         u = stream.uniform(shape)
@@ -69,13 +103,13 @@ class Logistic(Family):
 @stored("noise/1")
 @dataclass(frozen=True)
 class Noise(Search):
-    """How a run draws noise and turns it into queries and weights.
+    """Noise, and the queries and weights that are made from it.
 
-    block: draws that are orthogonal to each other; 1 is independent draws. A block is one independent unit.
-    smooth: the filter of mask smoothing and the axes that it runs along.
+    block: draws that are orthogonal to each other; 1 for independent draws. A block is one independent unit.
+    smooth: the filter of mask smoothing, and the axes along which it runs.
     shared: the axis along which noise is shared.
-    path: whether weights carry x − x̊ (a path method) or not (a gradient).
-    still: whether elements with x = x̊ are left unperturbed.
+    path: whether weights contain x − x̊ (a path method) or not (a gradient).
+    still: whether elements with x = x̊ are not perturbed.
     """
 
     family: Family
@@ -90,28 +124,30 @@ class Noise(Search):
 
     @property
     def rows(self) -> int:
-        """Queries of one draw."""
+        """The queries of one draw."""
         return 2 if self.mirror else 1
 
     @property
     def least(self) -> int:
-        """A couple of units, and a whole round where the positions are steps."""
+        """The fewest queries: two units, and a whole round where the positions are steps."""
         return max(2 * self.block, self._whole) * self.rows
 
     @property
     def drawn(self) -> object:
-        """σ, the mirror and what weights carry are applied to draws, not drawn."""
+        """All but σ, the mirror and the weights, which are applied to draws."""
         return (self.family, self.positions, self.block, self.smooth, self.shared)
 
     def linear(self) -> LinearDraws:
         if not self.family.normal:
             raise MethodError(
-                f"of draws {self.family} noise, whose regression is not its score; take Gaussian().",
+                f"`of` must draw Gaussian noise for a regression; got {shown(self.family)}. Use geex.Gaussian().",
                 code="family-not-normal",
             )
         if not LEAST < self.sigma < 1 / LEAST:
             raise MethodError(
-                f"sigma is {self.sigma:.4g}, too far from 1 for its square; rescale x.", code="sigma-out-of-range"
+                f"`sigma` must be between {LEAST:g} and {1 / LEAST:g} for a regression; got {self.sigma:.4g}. "
+                "Rescale x.",
+                code="sigma-out-of-range",
             )
         dependent = self.smooth is not None or self.shared is not None or self.block > 1
         moment = None if dependent else float(self.sigma) ** 2
@@ -150,20 +186,22 @@ class Noise(Search):
         return points[:, None, ...] + steps
 
     def weights(self, draws: Draws, explicand: Array, baseline: Array, features: Features) -> Array:
-        """Σ over a feature's elements of −(x − x̊) ∘ ∇ log π(ε)."""
+        """Return Σ over a feature's elements of −(x − x̊) ∘ ∇ log π(ε)."""
         xp = namespace(explicand)
         reach = explicand - baseline if self.path else xp.ones_like(explicand)
         return features.total(self.family.score(draws.noise) * (reach / self.sigma))
 
     def _moving(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
-        """The noise of the elements that are perturbed, 0 for others."""
+        """Return the noise of the elements that are perturbed, and 0 for others."""
         if not self.still:
             return draws.noise
         return draws.noise * namespace(explicand).astype(explicand != baseline, explicand.dtype)
 
     def contrasts(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
-        """Half of what the two queries of a draw differ by: σ ε of every element (u, elements). In float64, since the
-        squares of such σ as go with x need not be numbers of its type."""
+        """Return half of the difference of a draw's two queries: σ ε of every element (u, elements).
+
+        In float64: the square of a σ that suits x may be beyond the type of x.
+        """
         xp = namespace(explicand)
         noise = xp.astype(self._moving(draws, explicand, baseline), xp.float64)
         steps = xp.broadcast_to(self.sigma * noise, (noise.shape[0], *explicand.shape))
@@ -171,10 +209,11 @@ class Noise(Search):
 
 
 def orthogonal(noise: Array, block: int) -> Array:
-    """Gaussian noise (u, *shape) made orthogonal in blocks of `block` rows, each row keeping its own length."""
+    """Return Gaussian noise (u, *shape) made orthogonal in blocks of `block` rows, each row with its own length."""
     xp = namespace(noise)
     rows = xp.reshape(noise, (-1, block, prod(noise.shape[1:])))
     lengths = xp.linalg.vector_norm(rows, axis=2, keepdims=True)
     directions, triangle = xp.linalg.qr(xp.matrix_transpose(rows))
+    # QR fixes directions up to a sign; that of the diagonal of R makes them uniformly distributed
     signs = xp.sign(xp.linalg.diagonal(triangle))[:, None, :]
     return xp.reshape(xp.matrix_transpose(directions * signs) * lengths, noise.shape)

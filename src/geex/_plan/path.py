@@ -1,10 +1,10 @@
-"""The straight path from baseline to explicand, and where on it the queries stand.
+"""The straight path from baseline to explicand, and the positions of queries on it.
 
     x(α) = x̊ + α (x − x̊),   0 ≤ α ≤ 1
 
-Positions come in rounds that cover the path evenly. Two units that follow each other, 2c and 2c+1, stand in
-neighbouring strata: their difference holds next to nothing but noise, which is what the standard error is made
-of. The couples of a round are in golden-ratio order, so that every prefix of a run is spread evenly too.
+Positions come in rounds that cover the path evenly. Two consecutive units, 2c and 2c+1, lie in neighbouring strata:
+their difference is almost pure noise, from which the standard error is estimated. The pairs of a round are in
+golden-ratio order, so that every prefix of a run is spread evenly too.
 """
 
 from dataclasses import dataclass
@@ -15,11 +15,12 @@ import numpy as np
 from geex._arrays.arrays import Array, namespace
 from geex._stored_names import stored
 
+# The golden ratio: its multiples modulo 1 spread most evenly for every count.
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 
 
 def on_path(explicand: Array, baseline: Array, alpha: Array) -> Array:
-    """x(α) for α of shape (u,): an array (u, *shape)."""
+    """Return x(α) for α of shape (u,): an array (u, *shape)."""
     xp = namespace(explicand)
     alpha = xp.reshape(alpha, (-1,) + (1,) * explicand.ndim)
     points = alpha * (explicand - baseline)[None, ...]
@@ -28,7 +29,7 @@ def on_path(explicand: Array, baseline: Array, alpha: Array) -> Array:
 
 
 class Positions(Protocol):
-    """Says where on the path unit i of a run stands."""
+    """The position of unit i of a run on the path."""
 
     @property
     def round(self) -> int:
@@ -41,14 +42,14 @@ class Positions(Protocol):
         return 1
 
     def alpha(self, seed: int, first: int, count: int) -> np.ndarray:
-        """α of the units first … first + count − 1."""
+        """Return α of the units first … first + count − 1."""
         ...
 
 
 @stored("fixed position/1")
 @dataclass(frozen=True)
 class Fixed(Positions):
-    """Every query at one place, such as the explicand itself (α = 1)."""
+    """Every query at one position, such as the explicand itself (α = 1)."""
 
     at: float = 1.0
     round: int = 1
@@ -98,13 +99,13 @@ class Steps(Positions):
 
 
 def _golden_order(count: int, rng: np.random.Generator) -> np.ndarray:
-    """A permutation of 0 … count − 1, every prefix of which is spread evenly."""
+    """Return a permutation of 0 … count − 1, every prefix of which is spread evenly."""
     spread = (rng.random() + GOLDEN * np.arange(count)) % 1.0
     return np.argsort(np.argsort(spread))
 
 
 def _rounds(draw, size: int, seed: int, first: int, count: int) -> np.ndarray:  # type: ignore[no-untyped-def]
-    """Units first … first + count − 1 out of rounds that are drawn each from their own stream."""
+    """Return units first … first + count − 1 of rounds that are each drawn from their own stream."""
     start = first // size
     stop = -(-(first + count) // size)
     rounds = [draw(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0, r)))) for r in range(start, stop)]

@@ -1,8 +1,8 @@
-"""What will be asked: chunk i of the queries is a pure function of the plan and i.
+"""The plan of a run: chunk i of the queries is a pure function of the plan and i.
 
-Queries are never stored: whoever needs chunk i makes it again from the seed. A chunk holds whole draws (mirrored
-pairs, orthogonal blocks), its size depends on the shape of the explicand alone, and every prefix of chunks is
-itself an even plan: a run can stop early, go on later or be given more queries, and every answer still counts.
+Queries are never stored: chunk i is made again from the seed wherever it is needed. A chunk holds whole draws (mirrored
+pairs, orthogonal blocks), and its size depends on the shape of the explicand alone. Every prefix of chunks covers the
+path evenly. So a run can stop early, continue later or get more queries, and every answer counts.
 """
 
 from collections.abc import Iterator
@@ -17,26 +17,32 @@ from geex._plan.search import Draws
 from geex._protocols import Features, Search
 from geex._stored_names import fingerprint
 
+# Elements of the queries of a chunk: 16 MB in float32.
 CHUNK_ELEMENTS = 2**22
+# The same on an accelerator, where large steps are faster.
 CHUNK_ELEMENTS_ACCELERATED = 2**25
+# The most draws of a chunk.
 MOST_DRAWS = 256
+# Bytes of draws that a cache keeps by default.
+CACHE_BYTES = 256 * 2**20
 
 
 @dataclass
-class Masks:
-    """Draws that were made, kept up to `keep` bytes for the next explicand of the same shape; else made again."""
+class DrawCache:
+    """Draws of earlier chunks, up to `keep` bytes, for the next explicand of the same shape. Others are made again."""
 
-    keep: int = 256 * 2**20
+    keep: int = CACHE_BYTES
     kept: dict[tuple[object, ...], Draws] = field(default_factory=dict, repr=False)
     size: int = 0
 
     def draws(self, search: Search, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
+        """Return the draws of a chunk, from the cache if they are in it."""
         if not self.keep:
             return search.draws(seed, chunk, count, explicand)
         key = (search.drawn, seed, chunk, count, tuple(explicand.shape), explicand.dtype, library(explicand))
         try:
             kept = self.kept.get(key)
-        except TypeError:  # a family of the user's that cannot be hashed cannot be looked up
+        except TypeError:  # a user's own family may have no hash
             return search.draws(seed, chunk, count, explicand)
         if kept is not None:
             return kept
@@ -50,10 +56,10 @@ class Masks:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Fields decide every query. `explicand` and `baseline` are in the working type; the model is sent `dtype`.
+    """The fields decide every query. `explicand` and `baseline` are in the working type; the model gets `dtype`.
 
-    before: the plan of the leg before this one, and how many of its draws were asked. It changes nothing that is asked
-        here, but whoever makes chunks again makes those of earlier legs first.
+    before: the plan of the round before this one, and how many of its draws were queried. It changes no query of this
+        round; `chunks` yields those of earlier rounds first.
     """
 
     explicand: Array
@@ -63,32 +69,32 @@ class Plan:
     seed: int = 0
     bounds: tuple[Array, Array] | None = None
     dtype: object = None
-    masks: Masks = field(default_factory=lambda: Masks(keep=0), repr=False)
+    cache: DrawCache = field(default_factory=lambda: DrawCache(keep=0), repr=False)
     before: "tuple[Plan, int] | None" = field(default=None, repr=False)
 
     @property
     def earlier(self) -> int:
-        """How many draws earlier legs have asked."""
+        """How many draws earlier rounds have queried."""
         return 0 if self.before is None else self.before[0].earlier + self.before[1]
 
     @property
     def first(self) -> "Plan":
-        """That of the first leg."""
+        """The plan of the first round."""
         return self if self.before is None else self.before[0].first
 
-    def bare(self) -> "Plan":
-        """The same without the masks that were kept."""
-        before = None if self.before is None else (self.before[0].bare(), self.before[1])
-        return replace(self, masks=Masks(keep=0), before=before)
+    def without_cache(self) -> "Plan":
+        """Return the same plan without cached draws."""
+        before = None if self.before is None else (self.before[0].without_cache(), self.before[1])
+        return replace(self, cache=DrawCache(keep=0), before=before)
 
     @cached_property
     def draws_per_chunk(self) -> int:
-        """A power of two, or whole couples of blocks: as many draws as make up CHUNK_ELEMENTS, 256 at most."""
+        """A power of two, or whole pairs of blocks, within CHUNK_ELEMENTS and MOST_DRAWS."""
         elements = CHUNK_ELEMENTS_ACCELERATED if accelerated(self.explicand) else CHUNK_ELEMENTS
         most = elements // (self.search.rows * prod(self.explicand.shape))
         if self.search.block > 1:
-            couple = 2 * self.search.block
-            return couple * max(1, int(min(most, MOST_DRAWS)) // couple)
+            pair = 2 * self.search.block
+            return pair * max(1, int(min(most, MOST_DRAWS)) // pair)
         return 1 << max(1, int(min(most, MOST_DRAWS)).bit_length() - 1)
 
     @property
@@ -96,12 +102,12 @@ class Plan:
         return self.draws_per_chunk * self.search.rows
 
     def chunk(self, index: int) -> "Chunk":
-        """Chunk `index`, whole."""
-        draws = self.masks.draws(self.search, self.seed, index, self.draws_per_chunk, self.explicand)
+        """Return chunk number `index`, whole."""
+        draws = self.cache.draws(self.search, self.seed, index, self.draws_per_chunk, self.explicand)
         return Chunk(self, index, draws)
 
     def chunks(self, draws: int) -> Iterator["Chunk"]:
-        """The chunks that hold the first `draws` draws, those of earlier legs included, the last one cut short."""
+        """Yield the chunks of the first `draws` draws, those of earlier rounds included, the last one cut short."""
         if self.before is not None:
             yield from self.before[0].chunks(self.earlier)
         own = draws - self.earlier
@@ -109,7 +115,7 @@ class Plan:
             yield self.chunk(index).part(0, own - index * self.draws_per_chunk)
 
     def rows(self, start: int, stop: int) -> Array:
-        """Queries number `start` … `stop` − 1 of the plan, made from nothing but the plan."""
+        """Return queries number `start` … `stop` − 1 of the plan."""
         size = self.rows_per_chunk
         parts = []
         for index in range(start // size, -(-stop // size)):
@@ -119,14 +125,14 @@ class Plan:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Equal for plans that ask the same: neither the number of queries nor the features count."""
+        """A digest that is equal for plans with the same queries; their number and the features do not count."""
         facts = ("plan/1", self.search, self.seed, library(self.explicand), str(self.dtype).removeprefix("torch."))
         return fingerprint(facts, map(host, (self.explicand, self.baseline, *(self.bounds or ()))))
 
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """What is asked beside the plans: x, the baselines, and x once more. `points` (n, *shape) are as they are sent."""
+    """Queries beside the plans: x, the baselines, and x once more. `points` (n, *shape) have the type that is sent."""
 
     points: Array
 
@@ -139,13 +145,13 @@ class Ends:
 
 
 def seed_of(seed: int, *place: int) -> int:
-    """A seed of its own for every place that has one."""
+    """Return a seed for a place, such as a baseline or a round. Other places have independent seeds."""
     return int(np.random.SeedSequence(seed, spawn_key=place).generate_state(1, np.uint64)[0])
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some draws of a plan: what is asked for them, and what their answers weigh."""
+    """Some draws of a plan: their queries, and the weights of the answers."""
 
     plan: Plan
     index: int
@@ -160,14 +166,14 @@ class Chunk:
         return self.count * self.plan.search.rows
 
     def part(self, first: int, stop: int) -> "Chunk":
-        """Draws number `first` … `stop` − 1 of this chunk, as far as it has them."""
+        """Return draws number `first` … `stop` − 1 of this chunk, as far as it has them."""
         if first <= 0 and stop >= self.count:
             return self
         draws = Draws(self.draws.alpha[first:stop], self.draws.noise[first:stop, ...])
         return Chunk(self.plan, self.index, draws)
 
     def queries(self) -> Array:
-        """(rows, *shape), the rows of a draw beside each other, clipped to the bounds."""
+        """Return the queries (rows, *shape), clipped to the bounds; the rows of a draw follow each other."""
         plan = self.plan
         queries = plan.search.queries(self.draws, plan.explicand, plan.baseline)
         xp = namespace(queries)
@@ -178,6 +184,6 @@ class Chunk:
         return queries if plan.dtype is None else xp.astype(queries, plan.dtype, copy=False)
 
     def weights(self) -> Array:
-        """(draws, features): what the answer to the first query of each draw weighs."""
+        """Return the weight (draws, features) of the answer to the first query of each draw."""
         plan = self.plan
         return plan.search.weights(self.draws, plan.explicand, plan.baseline, plan.features)

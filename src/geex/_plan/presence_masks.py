@@ -5,7 +5,7 @@
 With α ~ U[0,1] the plain weight has infinite variance. α is drawn as sin²(πu/2) instead, u ~ U[0,1]: the weight is
 w = π (m − α)/√(α(1 − α)), and E[w²] = π². The mirror of (m, α) is (1 − m, 1 − α), and its weight is −w.
 
-Masks are independent over features, or the sign of a smooth Gaussian field, which shows and hides regions.
+Masks are independent over features, or thresholds of a smooth Gaussian field, which shows and hides regions.
 """
 
 from dataclasses import dataclass, replace
@@ -14,18 +14,20 @@ from math import pi, prod
 import numpy as np
 from scipy.special import ndtri
 
-from geex._arrays.arrays import SIDE, Array, Shape, Stream, like, namespace
+from geex._arrays.arrays import Array, Shape, like, namespace
 from geex._arrays.blas import one_thread
+from geex._arrays.linear_algebra import SIDE
+from geex._arrays.random_stream import Stream
 from geex._plan.path import Dense
 from geex._plan.search import Draws
 from geex._protocols import Features, LinearDraws, Search
 from geex._stored_names import stored
 from geex.errors import MethodError
 
+# Evenly spread positions, from which α is made.
 ROUND = Dense()
-
-
-NEAREST = 2.0**-20  # float32 tells 1 − α from 1 down to here
+# The smallest α, and the smallest 1 − α: float32 distinguishes 1 − α from 1 down to here.
+NEAREST = 2.0**-20
 
 
 @stored("presence masks/1")
@@ -33,8 +35,8 @@ NEAREST = 2.0**-20  # float32 tells 1 − α from 1 down to here
 class PresenceMasks(Search):
     """The search of `Presence`. A draw's noise is its mask over features (u, p), 1 where a feature shows.
 
-    by_size: masks of exactly s features, s drawn ∝ 1/(s(p − s)): those of which regression makes Shapley values.
-    within: the features that masks speak of, packed bits; the others show in both queries. None: all.
+    by_size: masks of exactly s features, s drawn ∝ 1/(s(p − s)); their regression estimates Shapley values.
+    within: the features that are masked, as packed bits; the others show in both queries. None: all.
     """
 
     features: Features
@@ -71,9 +73,9 @@ class PresenceMasks(Search):
     def linear(self) -> LinearDraws:
         if self.alpha != 0.5 and not self.by_size:
             raise MethodError(
-                f"of shows the share alpha={self.alpha} of features, and coefficients are its values for 0.5 alone; "
-                "take geex.Presence(alpha=0.5) for Banzhaf values, or geex.Shapley() for Shapley values.",
+                f"`of` must have alpha=0.5 for a regression; got {self.alpha}.",
                 code="alpha-not-half",
+                fix="Use geex.Presence(alpha=0.5) for Banzhaf values, or geex.Shapley() for Shapley values.",
             )
         dependent = self.by_size or self.widths or self.within is not None
         return LinearDraws(True, False, bool(self.widths), None if dependent else 1.0, self.by_size)
@@ -93,18 +95,18 @@ class PresenceMasks(Search):
         return (draws.noise - alpha) * steepness * self.differing(explicand, baseline)
 
     def contrasts(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
-        """What the two queries of a draw differ by, in units of features (u, p): 1 shown, −1 hidden, 0 alike."""
+        """Return the difference of a draw's two queries in features (u, p): 1 shown, −1 hidden, 0 equal."""
         contrasts = (2 * draws.noise - 1) * self.differing(explicand, baseline)
         return contrasts if self.within is None else contrasts * self.region(explicand)
 
     def region(self, explicand: Array) -> Array:
-        """`within` as 1 and 0 for every feature (p,)."""
+        """Return `within` as 1 and 0 for every feature (p,)."""
         count = prod(self.features.shape(tuple(explicand.shape)))
         bits = np.unpackbits(np.frombuffer(self.within or b"", np.uint8), count=count)
         return like(bits, explicand)
 
     def on_elements(self, masks: Array, explicand: Array) -> Array:
-        """Masks over features (u, p) as masks over elements (u, *shape), or such as go with them by broadcasting."""
+        """Return masks over features (u, p) as masks that broadcast to elements (u, *shape)."""
         xp = namespace(explicand)
         shape = tuple(explicand.shape)
         merged = self.features.merged_axis(shape)
@@ -117,14 +119,14 @@ class PresenceMasks(Search):
         return xp.reshape(xp.take(masks, like(index, explicand, xp.int64), axis=1), (masks.shape[0], *shape))
 
     def differing(self, explicand: Array, baseline: Array) -> Array:
-        """1 for features that differ from the baseline, 0 for others (p,): their value is 0."""
+        """Return 1 for features that differ from the baseline, and 0 for others (p,), whose value is 0."""
         xp = namespace(explicand)
         changed = xp.astype(explicand != baseline, explicand.dtype)
         return xp.astype(self.features.total(changed[None, ...])[0, :] > 0, explicand.dtype)
 
 
 def _by_size(stream: Stream, count: int, players: int) -> Draws:
-    """Masks of s features each, s ∝ 1/(s(p − s)) for 1 ≤ s ≤ p − 1."""
+    """Draw masks of s features each, s ∝ 1/(s(p − s)) for 1 ≤ s ≤ p − 1."""
     xp = namespace(stream.model)
     possible = np.arange(1, max(players, 2))
     share = 1 / (possible * np.maximum(players - possible, 1))
@@ -137,9 +139,10 @@ def _by_size(stream: Stream, count: int, players: int) -> Draws:
 
 
 def smooth_fields(stream: Stream, shape: Shape, axes: tuple[int, ...], widths: np.ndarray) -> Array:
-    """Gaussian fields of deviation 1 (u, *shape), smooth along `axes`, field i with width widths[i].
+    """Draw Gaussian fields of standard deviation 1 (u, *shape), smooth along `axes`, field i with width widths[i].
 
-    White noise on knots half a width apart, spread by Gaussian bumps: the same at the border as inside.
+    A field is white noise on knots half a width apart, times Gaussian bumps. Knots beyond the border make its
+    distribution the same there as inside.
     """
     xp = namespace(stream.model)
     fields = []
@@ -153,12 +156,13 @@ def smooth_fields(stream: Stream, shape: Shape, axes: tuple[int, ...], widths: n
                 moved = xp.moveaxis(field, axis + 1, -1)
                 field = xp.moveaxis(moved @ like(bump.T, stream.model), -1, axis + 1)
         fields.append(field)
+    # fields were made width by width; this puts them back into the order of `widths`
     order = np.argsort(np.argsort(widths, kind="stable"), kind="stable")
     return xp.take(xp.concat(fields, axis=0), like(order, stream.model, xp.int64), axis=0)
 
 
 def _bumps(length: int, width: float) -> np.ndarray:
-    """(length, knots): Gaussian bumps whose squares sum to 1 at every place: a field of them has deviation 1."""
+    """Return Gaussian bumps (length, knots), whose squares sum to 1 at every place: their field has deviation 1."""
     spacing = max(width / 2, 0.5)
     knots = np.arange(-3 * width, length - 1 + 3 * width + spacing, spacing)
     bumps = np.exp(-((np.arange(length)[:, None] - knots) ** 2) / width**2)
@@ -166,5 +170,5 @@ def _bumps(length: int, width: float) -> np.ndarray:
 
 
 def _turns(widths: tuple[float, ...], first: int, count: int) -> np.ndarray:
-    """The width of every draw: couples of draws share one, and couples take turns."""
+    """Return the width of every draw: pairs of draws share one, and widths alternate over pairs."""
     return np.asarray(widths)[np.arange(first, first + count) // 2 % len(widths)]

@@ -1,13 +1,13 @@
-"""What is drawn, and how a draw becomes queries and the weights of their answers.
+"""Draws, from which queries and the weights of their answers are made.
 
 Search by location families:
 
     z = x(α) ± ε,   w = −(x − x̊) ∘ ∇_ε log π(ε),   ξ = E[f(z) w]
 
-A draw is one noise vector ε with its α. It is asked as a mirrored pair, x(α) + ε and x(α) − ε, or alone. What
-is drawn does not depend on explicand or baseline, so one set of draws serves any of them.
+A draw is one noise vector ε with its α. Its queries are a mirrored pair, x(α) + ε and x(α) − ε, or one alone. Draws
+do not depend on explicand or baseline, so one set of draws serves all of them.
 
-A family is the noise at deviation 1 and its score. A fourth one is these two methods:
+A family is the noise at standard deviation 1 and its score. A family of your own has these two methods:
 
     @dataclass(frozen=True)
     class Student(geex.Family):
@@ -22,7 +22,8 @@ from geex._arrays.arrays import Array
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws of a chunk: α (u,) and noise at deviation 1 (u, *shape), axes that share noise having length 1."""
+    """Draws of a chunk: α (u,) and noise of standard deviation 1 (u, *shape); an axis along which noise is shared has
+    length 1."""
 
     alpha: Array
     noise: Array

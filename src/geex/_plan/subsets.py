@@ -1,12 +1,12 @@
-"""Subsets of the features that differ from the baseline, no two of them alike, in an order without end or favourite.
+"""Subsets of the features that differ from the baseline, without repetition; every prefix covers all sizes.
 
-A draw is a subset S and the rest of the q players, its mirror. Draws whose smaller side has s players are a stratum of
-N_s = C(q, s), and Shapley values weigh it by κ_s:
+A draw is a subset S of the q players (features), and its complement, the mirror. Draws whose smaller side has s players
+are a stratum of N_s = C(q, s), and Shapley values weigh it by κ_s:
 
     κ_s ∝ 1/(s(q − s)),    member j of stratum s has its turn at (j + ½)/√κ_s
 
-So every prefix holds all strata in shares of √κ_s, but for those that are used up. Members are drawn without
-replacement; where there are 2⁵³ or more, with it.
+So every prefix holds all strata in shares of √κ_s, except those that are complete. Members are drawn without
+replacement; of strata with 2⁵³ members or more, with replacement.
 """
 
 from collections.abc import Callable
@@ -16,20 +16,23 @@ from math import comb, prod
 
 import numpy as np
 
-from geex._arrays.arrays import Array, Stream, host, like
+from geex._arrays.arrays import Array, host, like
+from geex._arrays.random_stream import Stream
 from geex._plan.presence_masks import PresenceMasks
 from geex._plan.search import Draws
 from geex._protocols import Features, Search
 from geex._stored_names import stored
 
-COUNTED = 2**53  # members of a stratum from which on none comes twice by chance
+# Members of a stratum from which on they are drawn with replacement: a repetition is practically impossible.
+COUNTED = 2**53
+# The fewest queries: two draws, from whose difference an error is estimated.
 LEAST = 4
 
 
 @stored("subsets/1")
 @dataclass(frozen=True)
 class Subsets(Search):
-    """Subsets of `players`, the numbers of the features that differ."""
+    """Subsets of `players`, the numbers of the features that differ from the baseline."""
 
     features: Features
     players: tuple[int, ...]
@@ -42,7 +45,7 @@ class Subsets(Search):
 
     @property
     def all_draws(self) -> int:
-        """How many draws there are: pairs of subsets that make up all players, but for the empty and the full one."""
+        """The number of draws: pairs of a subset and its complement, except the empty and the full one."""
         return (1 << (len(self.players) - 1)) - 1
 
     def afford(self, rows: int) -> int:
@@ -67,14 +70,14 @@ class Subsets(Search):
 
 
 def players_of(explicand: Array, baseline: Array, features: Features) -> tuple[int, ...]:
-    """The numbers of the features that differ from the baseline."""
+    """Return the numbers of the features that differ from the baseline."""
     differing = host(PresenceMasks(features, 0.5).differing(explicand, baseline))
     return tuple(int(number) for number in np.flatnonzero(differing))
 
 
 @lru_cache(maxsize=64)
 def strata(q: int) -> tuple[np.ndarray, np.ndarray]:
-    """N_s, at most 2^53, and κ_s, which sum to 1, of the strata s = 1 … q/2."""
+    """Return N_s, at most 2⁵³, and κ_s, which sum to 1, of the strata s = 1 … q/2."""
     sizes = np.arange(1, max(2, q // 2 + 1))
     halves = np.where(2 * sizes == q, 0.5, 1.0)
     members = np.array([min(comb(q, int(size)), 2**53) for size in sizes], float) * halves
@@ -83,12 +86,12 @@ def strata(q: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def in_turn(q: int, first: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The strata of draws number `first` …, and which of its members each one is; fewer where there are no more."""
+    """Return the strata of `count` draws from number `first` on, and their members; fewer at the end."""
     members, weights = strata(q)
     pace = np.sqrt(weights)
 
     def begun(time: float) -> np.ndarray:
-        """How many members of every stratum have had their turn."""
+        """Return how many members of every stratum come before a time."""
         return np.asarray(np.minimum(members, np.floor(pace * time + 0.5)).astype(np.int64))
 
     total = int(min(members.sum(), first + count))
@@ -101,7 +104,7 @@ def in_turn(q: int, first: int, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _time(begun: Callable[[float], np.ndarray], draws: int, reached: bool) -> float:
-    """The time at which so many draws have had their turn, or the last one at which they have not."""
+    """Return, by bisection, the first time at which `draws` draws have had their turn, or the last time before it."""
     low, high = 0.0, 1.0
     while begun(high).sum() < draws:
         high *= 2
@@ -112,7 +115,7 @@ def _time(begun: Callable[[float], np.ndarray], draws: int, reached: bool) -> fl
 
 
 def _members(q: int, size: int, numbers: np.ndarray, stream: Stream) -> np.ndarray:
-    """Members of a stratum by their numbers, each with `size` of the q players (n, q)."""
+    """Return members of a stratum by their numbers, each with `size` of the q players (n, q)."""
     count = int(strata(q)[0][size - 1])
     if count >= COUNTED:
         drawn = [Stream(stream.seed, (*stream.place, int(number)), stream.model).generator() for number in numbers]
@@ -128,8 +131,10 @@ def _members(q: int, size: int, numbers: np.ndarray, stream: Stream) -> np.ndarr
 
 
 def shuffled(numbers: np.ndarray, count: int, stream: Stream) -> np.ndarray:
-    """Where numbers below `count` are in a random order of all of them: by a network of four Feistel rounds, again
-    where it leads beyond them."""
+    """Return the places of numbers in a random permutation of 0 … count − 1, without making all of it.
+
+    A Feistel network of four rounds permutes 0 … 4^b − 1; it is applied again while its result is not below `count`.
+    """
     half = max(1, (max(count - 1, 1).bit_length() + 1) // 2)
     keys = stream.generator().integers(1, 2**63, size=(4, 2), dtype=np.uint64) | np.uint64(1)
     places = np.asarray(numbers, np.uint64)
@@ -141,19 +146,20 @@ def shuffled(numbers: np.ndarray, count: int, stream: Stream) -> np.ndarray:
 
 
 def _mixed(numbers: np.ndarray, half: int, keys: np.ndarray) -> np.ndarray:
-    """A permutation of the numbers of 2·half bits."""
+    """Return the numbers of 2·half bits, permuted by a Feistel network."""
     mask, width = np.uint64(2**half - 1), np.uint64(half)
     left, right = numbers >> width, numbers & mask
     with np.errstate(over="ignore"):
         for first, second in keys:
             mixed = (right + first) * second
+            # the multiplier of SplitMix64 spreads every bit over the upper half
             mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
             left, right = right, left ^ ((mixed >> np.uint64(32)) & mask)
     return np.asarray((left << width) | right)
 
 
 def unranked(q: int, size: int, ranks: np.ndarray) -> np.ndarray:
-    """Subsets (n, size) of q players by their ranks, in the combinatorial number system."""
+    """Return subsets (n, size) of q players by their ranks, in the combinatorial number system."""
     chosen = np.zeros((len(ranks), size), np.int64)
     rest = np.array(ranks, np.int64)
     for place in range(size, 0, -1):

@@ -1,4 +1,4 @@
-"""What stands for the absence of a feature.
+"""Baselines: the input that stands for the absence of features.
 
 A baseline is a number, an array, a rule (a callable from the explicand to an array, such as `blur`), or a list
 of these, over which the explanation is averaged.
@@ -14,7 +14,7 @@ from array_api_compat import is_array_api_obj
 
 from geex._arrays.arrays import Array, as_array, like, namespace, owned, working
 from geex._arrays.gaussian_filter import Kernel, blurred
-from geex._arrays.validation import is_whole
+from geex._arrays.validation import is_whole, shown
 from geex._problem.declared import Call, Unnamed, Value, declared
 from geex._problem.features import image_axes
 from geex._protocols import Features
@@ -48,8 +48,9 @@ class PerChannel:
         n = x.ndim
         if not -n <= self.axis < n or x.shape[self.axis] != len(self.values):
             raise BaselineError(
-                f"the baseline has {len(self.values)} numbers for axis {self.axis} and x has shape {tuple(x.shape)}; "
-                "wanted one number for each entry along that axis."
+                f"`values` must have one number for each entry of x along the axis; got {len(self.values)} for axis "
+                f"{self.axis} of shape {tuple(x.shape)}.",
+                code="per-channel-length",
             )
         lengths = [1] * n
         lengths[self.axis] = len(self.values)
@@ -57,39 +58,125 @@ class PerChannel:
 
 
 def blur(kernel: int, sigma: float, channels: int | None = None) -> Blur:
-    """A baseline that is the explicand blurred by a Gaussian of `kernel` pixels and deviation `sigma`.
+    """Return a baseline rule: x, blurred by a Gaussian filter.
 
-    `channels` names the axis that is not blurred along; by default it is taken from the features, or seen in the
-    shape (a first or last axis of at most 4).
+    Parameters
+    ----------
+    kernel
+        The size of the filter in pixels, an odd number.
+    sigma
+        The standard deviation of the filter in pixels.
+    channels
+        The channel axis, which is not blurred along. None: that of the features, or else a first or last axis of at
+        most 4 entries.
+
+    Returns
+    -------
+    Blur
+        A rule for `geex.explain(baseline=…)`.
+
+    Raises
+    ------
+    MethodError
+        `kernel` is not odd, or `sigma` is not positive.
+
+    Notes
+    -----
+    The baseline is w * x, the image mirrored at its border. Values then attribute detail: what is flat in x is the same
+    in the baseline.
+
+    Examples
+    --------
+    >>> import geex, numpy as np
+    >>> image = np.eye(5)
+    >>> geex.blur(3, 1.0)(image).shape
+    (5, 5)
     """
     return Blur(Kernel(kernel, sigma), channels)
 
 
 def per_channel(values: Sequence[float], axis: int = 0) -> PerChannel:
-    """A baseline with one number for each channel, the channels lying along `axis`."""
-    numbers = as_array("the baseline's values", values, BaselineError)
+    """Return a baseline rule: one number for each channel.
+
+    Parameters
+    ----------
+    values
+        One number for each channel.
+    axis
+        The channel axis of x.
+
+    Returns
+    -------
+    PerChannel
+        A rule for `geex.explain(baseline=…)`.
+
+    Raises
+    ------
+    BaselineError
+        `values` is not a list of numbers, or `axis` is not a whole number.
+
+    Examples
+    --------
+    >>> import geex, numpy as np
+    >>> black = geex.per_channel([-2.1, -2.0, -1.8])
+    >>> black(np.zeros((3, 4, 4)))[:, 0, 0]
+    array([-2.1, -2. , -1.8])
+    """
+    numbers = as_array("values", values, BaselineError)
     if numbers.ndim != 1 or not is_whole(axis):
-        raise BaselineError(f"values is {values!r} and axis {axis!r}; wanted a list of numbers and a whole number.")
+        raise BaselineError(
+            f"`values` must be a list of numbers and `axis` a whole number; got {shown(values)} and {shown(axis)}.",
+            code="per-channel-form",
+        )
     return PerChannel(tuple(float(v) for v in numbers), int(axis))
 
 
 def mean(data: Any) -> Array:
-    """A baseline that is the mean of `data` (n, *shape)."""
-    array = working(as_array("the data to average", data, BaselineError))
+    """Return a baseline: the mean of inputs.
+
+    Parameters
+    ----------
+    data
+        Inputs (n, *shape of x).
+
+    Returns
+    -------
+    Array
+        The mean (*shape of x), for `geex.explain(baseline=…)`.
+
+    Raises
+    ------
+    BaselineError
+        `data` is empty, or not an array of real numbers.
+
+    Examples
+    --------
+    >>> import geex, numpy as np
+    >>> geex.mean([[0.0, 1.0], [2.0, 3.0]])
+    array([1., 2.])
+    """
+    array = working(as_array("data", data, BaselineError))
     if array.ndim == 0 or array.shape[0] == 0:
-        raise BaselineError(f"the data to average has shape {tuple(array.shape)}; wanted (n, *shape of x).")
+        raise BaselineError(
+            f"`data` must have the shape (n, *shape of x), n at least 1; got {tuple(array.shape)}.", code="data-empty"
+        )
     return namespace(array).mean(array, axis=0)
 
 
 def baselines(spec: Baseline, explicand: Array, features: Features) -> list[Array]:
-    """The baselines that `spec` names, each of the shape, type and device of the (floating) explicand."""
+    """Return the baselines of `spec`, each in the shape, type and on the device of the (floating) explicand."""
     if isinstance(spec, list | tuple):
         if not spec:
-            raise BaselineError("the list of baselines is empty; wanted one or more, or None for zero.")
+            raise BaselineError(
+                "A list of baselines must hold at least one; got an empty one. None is a baseline of zeros.",
+                code="baselines-empty",
+            )
         if 1 < len(spec) == explicand.shape[0] and explicand.ndim == 1 and all(isinstance(one, Real) for one in spec):
             raise BaselineError(
-                f"the baseline is a list of {len(spec)} numbers, as many as x has: np.asarray(baseline) is a row, and "
-                "[np.full(x.shape, number), …] are several baselines; wanted one of these."
+                f"`baseline` is ambiguous: a list of {len(spec)} numbers, as many as x has, may be one row or several "
+                "baselines.",
+                code="baseline-ambiguous",
+                fix="Pass np.asarray(baseline) for a row, or [np.full(x.shape, number), …] for several baselines.",
             )
         return [_one(entry, explicand, features) for entry in spec]
     return [_one(spec, explicand, features)]
@@ -101,14 +188,19 @@ def _one(spec: Any, explicand: Array, features: Features) -> Array:
     if callable(spec) and not is_array_api_obj(spec):
         spec = _rule(spec, explicand)
     if isinstance(spec, list | tuple):
-        raise BaselineError("a list of baselines holds a list; wanted numbers, arrays or rules such as geex.blur.")
-    array = as_array("the baseline", 0.0 if spec is None else spec, BaselineError)
+        raise BaselineError(
+            "A list of baselines must hold numbers, arrays or rules such as geex.blur; it holds a list.",
+            code="baselines-nested",
+        )
+    array = as_array("baseline", 0.0 if spec is None else spec, BaselineError)
     if not isinstance(spec, Real) and array.ndim and tuple(array.shape) != tuple(explicand.shape):
         array = _broadcast(array, explicand)
     xp = namespace(explicand)
     array = xp.broadcast_to(like(array, explicand), tuple(explicand.shape)) + xp.zeros_like(explicand)
     if not bool(xp.all(xp.isfinite(array))):
-        raise BaselineError("the baseline holds NaN or infinity; wanted finite numbers.")
+        raise BaselineError(
+            "`baseline` must hold finite numbers; it holds NaN or infinity.", code="baseline-not-finite"
+        )
     return array
 
 
@@ -118,25 +210,31 @@ def _rule(rule: Rule, explicand: Array) -> Array:
     except GeexError:
         raise
     except Exception as error:
-        raise BaselineError(f"the baseline rule {rule!r} raised {type(error).__name__}: {error}") from error
+        raise BaselineError(
+            f"The baseline rule raised {type(error).__name__}: {error}", code="baseline-rule-raised"
+        ) from error
     if made is None:
-        raise BaselineError(f"the baseline rule {rule!r} returned None; wanted an array of the shape of x.")
+        raise BaselineError(
+            "A baseline rule must return an array of the shape of x; it returned None.", code="baseline-rule-none"
+        )
     return made
 
 
 def _broadcast(array: Array, explicand: Array) -> Array:
-    """An array with as many axes as the explicand, some of length 1, is spread over it."""
-    shape, wanted = tuple(array.shape), tuple(explicand.shape)
-    if len(shape) == len(wanted) and all(n in (1, m) for n, m in zip(shape, wanted, strict=True)):
-        return namespace(array).broadcast_to(array, wanted)
-    hint = ""
-    if len(shape) == 1 and shape[0] in wanted:
-        hint = f" For one number per channel say geex.per_channel(values, axis={wanted.index(shape[0])})."
-    raise BaselineError(f"the baseline has shape {shape} and x has {wanted}; wanted the same shape or a number.{hint}")
+    """Return an array with as many axes as the explicand, some of length 1, in the shape of the explicand."""
+    shape, full = tuple(array.shape), tuple(explicand.shape)
+    if len(shape) == len(full) and all(n in (1, m) for n, m in zip(shape, full, strict=True)):
+        return namespace(array).broadcast_to(array, full)
+    fix = ""
+    if len(shape) == 1 and shape[0] in full:
+        fix = f"For one number per channel, pass geex.per_channel(values, axis={full.index(shape[0])})."
+    raise BaselineError(
+        f"`baseline` must be a number or have the shape of x, {full}; got {shape}.", code="baseline-shape", fix=fix
+    )
 
 
 def declared_baseline(spec: Baseline) -> Value:
-    """Return the baseline as it stands in a call; arrays and functions of one's own only by what they are."""
+    """Return the baseline as a call can show it; of arrays and functions of one's own, only what they are."""
     if spec is None or isinstance(spec, Real):
         return 0.0 if spec is None else float(spec)
     if isinstance(spec, list | tuple):
@@ -159,13 +257,13 @@ def _(spec: PerChannel) -> Value:
     return Call("per_channel", "geex", (spec.values,), (("axis", spec.axis),))
 
 
-def made_again(value: Value) -> Baseline:
-    """Return the baseline that `declared_baseline` declared. Raise BaselineError where it cannot be made again."""
+def restored_baseline(value: Value) -> Baseline:
+    """Return the baseline that `declared_baseline` declared. Raise BaselineError if only its kind was kept."""
     rules: dict[str, Callable[..., Rule]] = {"blur": blur, "per_channel": per_channel}
     if isinstance(value, int | float):
         return float(value)
     if isinstance(value, tuple):
-        return [made_again(entry) for entry in value]
+        return [restored_baseline(entry) for entry in value]
     if isinstance(value, Call) and value.name in rules:
         return rules[value.name](*value.args, **dict(value.settings))
-    raise BaselineError(f"the baseline was {value}, which cannot be made again.", code="baseline-not-remakable")
+    raise BaselineError(f"The baseline was {value}, which cannot be made again.", code="baseline-not-remakable")

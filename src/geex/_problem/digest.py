@@ -1,9 +1,9 @@
-"""A short text that is the same for equal things, in this process and in any other, and another one for other things.
+"""Digests of objects: equal for equal objects, in every process, and different for different ones.
 
-    digest(thing) = sha256(its kind, and what it holds: numbers, bytes, entries, attributes, code)
+    digest(thing) = sha256(its kind, and its content: numbers, bytes, entries, attributes, code)
 
-An object is what its attributes are, whatever else lies in memory: strides, padding, caches of C, addresses. Objects of
-geex are what their stored name and declared values are, wherever their class is.
+An object counts by its attributes, not by strides, padding, caches of C or addresses. Objects of geex count by their
+stored names and declared values, so that their classes may move.
 """
 
 import hashlib
@@ -19,25 +19,30 @@ import numpy as np
 from geex._arrays.arrays import host
 from geex._stored_names import is_stored, name_of, values_of
 
+# Types that count by their repr.
 PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, range)
+# Callables that count by the arguments they were made with.
 MADE = (partial, attrgetter, itemgetter, methodcaller)
+# An address in a repr: another one in every process.
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-OWN = ("_stop_words_id",)  # attributes that are addresses
+# Attributes that hold addresses (of scikit-learn's vectorizers).
+ADDRESS_ATTRIBUTES = ("_stop_words_id",)
 
 Write = Callable[[bytes], Any]
 
 
 def digest(*parts: Any) -> str:
+    """Return 32 hexadecimal digits that depend on the parts alone."""
     sha = hashlib.sha256()
     _into(sha.update, parts, ())
     return sha.hexdigest()[:32]
 
 
 def _into(write: Write, part: Any, above: tuple[int, ...]) -> None:
-    """Writes the kind of a part and what it holds. above: the addresses of those that hold it."""
+    """Write the kind of a part and its content. above: the ids of the parts that contain it."""
     kind = type(part)
     write(f"{name_of(kind)};".encode())
-    if id(part) in above:
+    if id(part) in above:  # a part that contains itself
         write(b"again;")
     elif isinstance(part, PLAIN):
         _text(write, repr(part))
@@ -56,10 +61,10 @@ def _array(write: Write, array: Any, above: tuple[int, ...]) -> None:
     write(f"{array.dtype} {tuple(array.shape)} ".encode())
     try:
         content = host(array)
-    except (TypeError, RuntimeError):  # quantised, sparse, or not there yet: its text is all there is
+    except (TypeError, RuntimeError):  # quantised, sparse, or without storage: only its repr is available
         _text(write, repr(array))
         return
-    if content.dtype.names is not None:  # there may be anything between the fields
+    if content.dtype.names is not None:  # bytes between the fields are arbitrary
         _into(write, [content[name] for name in content.dtype.names], above)
     elif content.dtype.hasobject:
         _into(write, content.tolist(), above)
@@ -68,7 +73,7 @@ def _array(write: Write, array: Any, above: tuple[int, ...]) -> None:
 
 
 def _held(part: Any) -> list[Any] | tuple[Any, ...] | str:
-    """What makes a part what it is: entries, or a text."""
+    """Return the content of a part: entries, or a text."""
     if is_stored(part):
         return list(values_of(part, brief=True).items())
     if isinstance(part, set | frozenset):
@@ -91,10 +96,12 @@ def _held(part: Any) -> list[Any] | tuple[Any, ...] | str:
 
 
 def _attributes(part: Any) -> list[Any] | str:
-    """Of an object its attributes, by name; where it has none its text, if there is no address in that."""
+    """Return the attributes of an object by name; of one without any its repr, unless that has an address in it."""
     state = part.__getstate__()
     parts = [entry for entry in (state if isinstance(state, tuple) else (state,)) if isinstance(entry, Mapping)]
-    found = [(name, entry[name]) for entry in parts for name in sorted(entry, key=str) if name not in OWN]
+    found = [
+        (name, entry[name]) for entry in parts for name in sorted(entry, key=str) if name not in ADDRESS_ATTRIBUTES
+    ]
     text = "" if found else repr(part)
     return found if found or ADDRESS.search(text) else text
 

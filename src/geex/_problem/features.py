@@ -1,6 +1,6 @@
-"""How the elements of the input make up features.
+"""Features: which elements of the input belong together.
 
-A feature's weight is the sum of its elements' weights, Σ_{k∈g} w_k; its value is what that sum estimates.
+A feature's weight is the sum of its elements' weights, Σ_{k∈g} w_k; its value is the estimate from that sum.
 """
 
 import hashlib
@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from geex._arrays.arrays import Array, Shape, as_array, host, namespace, owned, segment_sum
-from geex._arrays.validation import is_whole, truth
+from geex._arrays.arrays import Array, Shape, as_array, host, namespace, owned
+from geex._arrays.linear_algebra import segment_sum
+from geex._arrays.validation import code_name, is_whole, shown, subject, truth
 from geex._problem.declared import Call, Unnamed, Value, declared
 from geex._protocols import Features
 from geex._stored_names import stored
@@ -24,8 +25,23 @@ from geex.errors import FeaturesError, GeexError
 class Elements(Features):
     """Every element of the input is a feature.
 
-    channels: an image's channel axis, where a filter needs to know it.
-    line: a 1-d input is a series, in which elements have neighbours; columns of a table have none.
+    Parameters
+    ----------
+    channels
+        The channel axis of an image, for filters along the other axes. None: a first or last axis of at most 4 entries.
+    line
+        Whether a 1-d input is a series, whose elements have neighbours. Columns of a table have none.
+
+    Raises
+    ------
+    FeaturesError
+        `line` is not True or False. When x is explained: `channels` is not an axis of x.
+
+    Examples
+    --------
+    >>> import geex
+    >>> geex.Elements(line=True)
+    Elements(channels=None, line=True)
     """
 
     channels: int | None = None
@@ -59,7 +75,24 @@ class Elements(Features):
 @stored("Pixels/1")
 @dataclass(frozen=True)
 class Pixels(Features):
-    """Every pixel is a feature: the elements along the axis `channels` belong together."""
+    """Every pixel is a feature: the elements along the channel axis belong together.
+
+    Parameters
+    ----------
+    channels
+        The channel axis of x. The values have the shape of x without it.
+
+    Raises
+    ------
+    FeaturesError
+        When x is explained: `channels` is not an axis of x.
+
+    Examples
+    --------
+    >>> import geex
+    >>> geex.Pixels(channels=0).shape((3, 32, 32))
+    (32, 32)
+    """
 
     channels: int = 0
 
@@ -91,10 +124,30 @@ class Pixels(Features):
 @stored("Groups/1")
 @dataclass(frozen=True, eq=False, repr=False)
 class Groups(Features):
-    """Elements with the same label in `map` are one feature.
+    """Elements with the same label are one feature.
 
-    `map` holds whole numbers and has the shape of the input, or that shape without the axis `channels` (None: the
-    first or the last), along which it is repeated. The values are in the ascending order of the labels.
+    Parameters
+    ----------
+    map
+        Labels, whole numbers. The shape is that of x, or that of x without its channel axis.
+    channels
+        The channel axis of x, along which `map` is repeated. None: the first or the last axis, whichever fits.
+
+    Attributes
+    ----------
+    labels
+        The different labels in ascending order: the order of the values.
+
+    Raises
+    ------
+    FeaturesError
+        `map` does not hold whole numbers. When x is explained: its shape does not match x.
+
+    Examples
+    --------
+    >>> import geex
+    >>> geex.Groups([0, 0, 1, 1, 1]).names()
+    ['group 0', 'group 1']
     """
 
     map: Any
@@ -144,18 +197,19 @@ class Groups(Features):
         return np.asarray(np.searchsorted(self.labels, self._spread(shape)))
 
     def _spread(self, shape: Shape) -> np.ndarray:
-        """The map at the full shape of the explicand."""
+        """Return the map in the shape of the explicand."""
         shape = tuple(shape)
         return spread("the group map", self.map, shape, self.channels, FeaturesError)
 
 
 def checked(features: Features, shape: Shape) -> Features:
-    """The features, where they are features at all and go with an explicand of `shape`."""
+    """Return the features. Raise FeaturesError if they are none, or do not match an explicand of `shape`."""
     if not isinstance(features, Features):
         raise FeaturesError(
             f"`features` must be geex.Elements(), Pixels(channels=…), Groups(map), or an object of your own class; got "
-            f"{features!r}. For a class of your own, subclass geex.Features.",
+            f"{shown(features)}.",
             code="features-not-features",
+            fix="For a class of your own, subclass geex.Features.",
         )
     features.check(shape)
     return features
@@ -173,15 +227,19 @@ def _(features: Pixels) -> Value:
 
 
 def label_map(name: str, value: Any, kind: type[GeexError]) -> np.ndarray:
-    """A copy of the labels, where they are whole numbers."""
+    """Return a copy of the labels. Raise `kind` unless they are whole numbers."""
     labels = owned(host(as_array(name, value, kind)))
     if labels.dtype.kind not in "bui" or labels.size == 0:
-        raise kind(f"{name} holds {labels.size} entries of type {labels.dtype}; wanted whole numbers, one per element.")
+        raise kind(
+            f"{subject(name)} must hold whole numbers, one for each element; got {labels.size} entries of type "
+            f"{labels.dtype}.",
+            code=f"{code_name(name)}-not-whole",
+        )
     return np.asarray(labels)
 
 
 def spread(name: str, labels: np.ndarray, shape: Shape, channels: int | None, kind: type[GeexError]) -> np.ndarray:
-    """Labels of pixels as labels of elements: repeated along the channel axis, the one named or the first or last."""
+    """Return labels of pixels as labels of elements, repeated along the channel axis: `channels`, or first or last."""
     if labels.shape == shape:
         return labels
     axes = [_axis(channels, shape)] if channels is not None else [0, len(shape) - 1]
@@ -189,15 +247,16 @@ def spread(name: str, labels: np.ndarray, shape: Shape, channels: int | None, ki
         if labels.shape == shape[:axis] + shape[axis + 1 :]:
             return np.broadcast_to(np.expand_dims(labels, axis), shape)
     raise kind(
-        f"{name} has shape {labels.shape} and x has {shape}; wanted the shape of x, or that without its channel axis "
-        "(the first or the last, or the one that features names)."
+        f"{subject(name)} must have the shape of x, {shape}, or that without its channel axis (the first or the last, "
+        f"or the one that the features name); got {labels.shape}.",
+        code=f"{code_name(name)}-shape",
     )
 
 
 def image_axes(shape: Shape, channels: int | None) -> tuple[int, ...]:
-    """The axes along which an input of this shape has neighbours.
+    """Return the axes along which an input of this shape has neighbours.
 
-    With no channel axis named: all axes of one or two; of three, the two beside a first or last axis of at most 4.
+    Without `channels`: all axes of one or two; of three, the two beside a first or last axis of at most 4.
     """
     if channels is not None:
         axis = _axis(channels, shape)
@@ -209,19 +268,19 @@ def image_axes(shape: Shape, channels: int | None) -> tuple[int, ...]:
     if len(shape) == 3 and shape[2] <= 4:
         return (0, 1)
     raise FeaturesError(
-        f"which axis of x, of shape {shape}, holds the channels is not clear, and a filter has to know; "
-        "say it with features=geex.Pixels(channels=axis) or geex.Elements(channels=axis)."
+        f"The channel axis of x is needed for a filter, and is not clear from the shape {shape}.",
+        code="channel-axis-unclear",
+        fix="Pass features=geex.Pixels(channels=axis) or geex.Elements(channels=axis).",
     )
 
 
 def regular(features: Features, shape: Shape) -> bool:
-    """Whether every feature is an element, or all elements along one axis."""
+    """Return whether every feature is an element, or all elements along one axis."""
     return features.elementwise or features.merged_axis(shape) is not None
 
 
 def neighbouring(features: Features, shape: Shape) -> tuple[int, ...]:
-    """The axes along which features have neighbours, and () where it is not clear which axes these are: no neighbours
-    are taken for granted."""
+    """Return the axes along which features have neighbours; () where it is not clear which axes these are."""
     try:
         return features.axes(shape)
     except FeaturesError:
@@ -229,8 +288,11 @@ def neighbouring(features: Features, shape: Shape) -> tuple[int, ...]:
 
 
 def _axis(axis: int, shape: Shape) -> int:
-    """The axis, counted from the front."""
+    """Return the axis, counted from the front. Raise FeaturesError if x has no such axis."""
     n = len(shape)
     if not is_whole(axis) or not -n <= axis < n:
-        raise FeaturesError(f"the channel axis is {axis!r} and x has shape {tuple(shape)}; wanted {-n} … {n - 1}.")
+        raise FeaturesError(
+            f"`channels` must be an axis of x, {-n} … {n - 1} for its shape {tuple(shape)}; got {shown(axis)}.",
+            code="channels-not-an-axis",
+        )
     return int(axis) % n

@@ -1,9 +1,9 @@
-"""Which model answers, as far as that can be told without a question, so that a journal never mixes two.
+"""The identity of a model, found without a query, so that a journal never mixes answers of two models.
 
     identity = digest(what the answers depend on: weights, a file, an address, the text whose words are shown)
 
-Models of `geex.models` say it themselves. Of a module its parts and its state tell. Of a plain function nothing is
-known.
+Models of `geex.models` provide it themselves. A module of PyTorch is identified by its parts and its state. A plain
+function has no identity.
 """
 
 from typing import Any
@@ -13,29 +13,29 @@ from geex._problem.foreign_model import Carried
 
 
 def identity(model: Any) -> str:
-    """A text that is another one for another model; "" where nothing is known."""
+    """Return a text that differs for different models; "" where there is none."""
     try:
         own = Carried(model).identity
         if own:
             return digest(own)
-        return digest(made_of(model), _training(model)) if is_module(model) else ""
-    except Exception:  # the model's own code, of which nothing is known; what is wrong with it, its first call tells
+        return digest(module_parts(model), _training(model)) if is_module(model) else ""
+    except Exception:  # raised by the model's own code, which may raise anything; its first call will show the error
         return ""
 
 
 def is_module(model: Any) -> bool:
-    """Whether it is one of PyTorch's, or made like one."""
+    """Return whether the model is a module of PyTorch, or has the same members."""
     return Carried(model).module
 
 
-def made_of(module: Any) -> tuple[Any, ...]:
-    """What a module's answers depend on, but for its mode: parts with their settings, parameters and buffers."""
+def module_parts(module: Any) -> tuple[Any, ...]:
+    """Return what a module's answers depend on, except its mode: parts with settings, parameters and buffers."""
     parts = [(name, type(part), _settings(part)) for name, part in module.named_modules()]
     return parts, Carried(module).code, dict(module.state_dict()), dict(module.named_buffers())
 
 
 def _settings(part: Any) -> list[tuple[str, Any]]:
-    """Attributes that are plain values, and the functions among them."""
+    """Return the attributes that are plain values or functions."""
     return [
         (name, value)
         for name, value in sorted(vars(part).items())

@@ -1,4 +1,4 @@
-"""Everything that `explain` is asked to do, checked before the first query."""
+"""The task of `explain`, checked before the first query."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +13,9 @@ from geex._protocols import Features, Method, Stop
 class Task:
     """The explicand and baselines in the working type, and all settings with their defaults filled in.
 
-    baseline: as it was passed, for the call that makes the same again.
-    twice: whether the model is asked for x a second time.
-    labels: names of the outputs, which have to be as many.
+    baseline: the argument, as it is written in the call that repeats the run.
+    twice: whether x is queried a second time.
+    labels: names of the outputs, one for each.
     """
 
     explicand: Array

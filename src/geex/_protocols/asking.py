@@ -13,7 +13,8 @@ from geex._stored_names import Storable
 from geex.errors import MethodError
 
 if TYPE_CHECKING:
-    from geex._arrays.arrays import Array, Shape, Stream
+    from geex._arrays.arrays import Array, Shape
+    from geex._arrays.random_stream import Stream
     from geex._plan.search import Draws
 
 

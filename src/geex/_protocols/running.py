@@ -45,7 +45,7 @@ class Workers(Protocol):
         """Return what the model answers to the job's queries, or its error."""
         ...
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Raise RunError where the workers have gone."""
         ...
 

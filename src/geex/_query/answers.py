@@ -1,4 +1,4 @@
-"""What a model answered, checked: one row of finite real numbers for each query, of one width throughout."""
+"""Checks of a model's answers: one row of finite real numbers for each query, of one width throughout."""
 
 from typing import Any, Protocol
 
@@ -7,26 +7,27 @@ import numpy as np
 from geex._arrays.arrays import Array, accelerated, as_array, host, like, namespace, owned
 from geex.errors import AnswerError
 
-UNSETTLED = 32
+# Batches on an accelerator that are checked together: each check waits for the accelerator.
+UNCHECKED = 32
+# The largest answer: sums of squares of such answers are numbers of float64.
 LARGEST = 1e100
 
 
-class Asked(Protocol):
-    """Rows that were asked, and can be made again."""
+class QueriedRows(Protocol):
+    """Rows that were queried, and can be made again."""
 
     @property
     def size(self) -> int: ...
 
-    def made(self) -> Array:
-        """The queries (size, *shape)."""
+    def make_queries(self) -> Array:
+        """Return the queries (size, *shape)."""
         ...
 
 
 class Answers:
-    """Checks answers to queries like `explicand` as they come.
+    """Check answers to queries like `explicand` as they arrive.
 
-    On an accelerator, whether they are finite is looked up once in UNSETTLED batches and at the end: to look is to
-    wait for it.
+    On an accelerator, several batches are checked together, since each check waits for it.
     """
 
     def __init__(self, explicand: Array, lazy: bool = True) -> None:
@@ -34,65 +35,76 @@ class Answers:
         self.lazy = lazy and accelerated(explicand)
         self.width: int | None = None
         self.journaled = False
-        self.unsettled: list[tuple[Array, int, Asked]] = []
+        self.unchecked: list[tuple[Array, int, QueriedRows]] = []
 
-    def checked(self, answer: Any, start: int, asked: "Asked") -> Array:
-        """The answer to what was asked, the first row of which is query `start`, as float64 (n, k) beside x."""
+    def checked(self, answer: Any, start: int, queried: QueriedRows) -> Array:
+        """Return the answer to the rows from query number `start` on as float64 (n, k), in the library of x."""
         xp = namespace(self.explicand)
-        count = asked.size
-        array = usable(answer, count)
-        self._same_width(1 if array.ndim == 1 else int(array.shape[1]), start)
+        count = queried.size
+        array = validated(answer, count)
+        self._check_width(1 if array.ndim == 1 else int(array.shape[1]), start)
         answers = xp.reshape(owned(like(array, self.explicand, xp.float64)), (count, self.width))
-        self.unsettled.append((answers, start, asked))
-        if not self.lazy or len(self.unsettled) >= UNSETTLED:
-            self.settle()
+        self.unchecked.append((answers, start, queried))
+        if not self.lazy or len(self.unchecked) >= UNCHECKED:
+            self.check_finite()
         return answers
 
-    def settle(self) -> None:
-        """Raises AnswerError if an answer so far is not finite."""
-        unsettled, self.unsettled = self.unsettled, []
-        if not unsettled:
+    def check_finite(self) -> None:
+        """Raise AnswerError if an answer so far is not finite."""
+        unchecked, self.unchecked = self.unchecked, []
+        if not unchecked:
             return
         xp = namespace(self.explicand)
-        if bool(xp.all(xp.abs(xp.concat([answers for answers, _, _ in unsettled], axis=0)) <= LARGEST)):
+        if bool(xp.all(xp.abs(xp.concat([answers for answers, _, _ in unchecked], axis=0)) <= LARGEST)):
             return
-        for answers, start, asked in unsettled:
-            wrong = np.argwhere(~(np.abs(host(answers)) <= LARGEST))
+        for answers, start, queried in unchecked:
+            wrong = np.argwhere(~(np.abs(host(answers)) <= LARGEST))  # negated, so that NaN is wrong too
             if len(wrong):
                 row, output = (int(i) for i in wrong[0])
                 raise AnswerError(
-                    f"the model answered {float(answers[row, output])} for output {output} of query {start + row}; "
-                    f"wanted finite numbers up to {LARGEST:g}. bounds=(lowest, highest) keeps queries inside the valid "
-                    "range; the query is on this error as `.query`.",
-                    query=asked.made()[row, ...],
+                    f"Answers must be finite numbers of at most {LARGEST:g}; the model answered "
+                    f"{float(answers[row, output])} for output {output} of query {start + row}.",
+                    query=queried.make_queries()[row, ...],
+                    code="answer-not-finite",
+                    fix="Pass bounds=(lowest, highest) to keep queries in the valid range; the query is on this error "
+                    "as `.query`.",
                 )
 
-    def recalled(self, width: int) -> None:
-        """Answers of this width came out of a journal."""
+    def expect_width(self, width: int) -> None:
+        """Expect the width that answers in a journal have."""
         self.width = width if self.width is None else self.width
         self.journaled = True
 
-    def _same_width(self, width: int, start: int) -> None:
+    def _check_width(self, width: int, start: int) -> None:
         if self.width not in (None, width):
-            whose = "in the journal" if self.journaled else "before"
-            hint = " Is it another model? A journal is for one." if self.journaled else ""
+            place = "the answers in the journal have" if self.journaled else "earlier answers have"
+            hint = " A journal is for one model: use another file for another model." if self.journaled else ""
             raise AnswerError(
-                f"the model answered {width} outputs for query {start} and after, and {self.width} {whose}; "
-                f"wanted the same number in every answer.{hint}"
+                f"Every answer must have the same number of outputs; the answer from query {start} on has {width} and "
+                f"{place} {self.width}.{hint}",
+                code="answer-width-of-journal" if self.journaled else "answer-width-changed",
             )
         self.width = width
 
 
-def usable(answer: Any, count: int, finite: bool = False) -> Array:
-    """The answer to `count` queries as an array (n,) or (n, k) of real numbers, finite ones where that is wanted."""
-    wanted = f"wanted real numbers of shape ({count},) or ({count}, k), one row for each query"
+def validated(answer: Any, count: int, finite: bool = False) -> Array:
+    """Return the answer to `count` queries as an array (n,) or (n, k) of real numbers.
+
+    Raise AnswerError if it is none, or, where `finite` is set, if a number is not finite.
+    """
+    shapes = f"({count},) or ({count}, k), one row for each query"
     try:
         array = as_array("the model's answer", answer, AnswerError)
     except AnswerError as error:
-        raise AnswerError(f"{error} In all, {wanted}: wrap the model in a function that returns its scores.") from None
+        raise AnswerError(
+            error.problem, code=error.code, fix=f"Wrap the model in a function that returns scores of shape {shapes}."
+        ) from None
     shape = tuple(array.shape)
     if len(shape) not in (1, 2) or shape[0] != count or 0 in shape:
-        raise AnswerError(f"the model answered an array of shape {shape} to {count} queries; {wanted}.")
+        raise AnswerError(f"The model's answer must have shape {shapes}; got {shape}.", code="answer-shape")
     if finite and not np.isfinite(host(array)).all():
-        raise AnswerError(f"the model answered NaN or infinity to some of {count} queries; wanted finite numbers.")
+        raise AnswerError(
+            f"Answers must be finite numbers; the answer to {count} queries holds NaN or infinity.",
+            code="answer-not-finite",
+        )
     return array

@@ -1,7 +1,7 @@
-"""Ctrl-C ends the asking, not the explanation: what is in is explained.
+"""Ctrl-C stops the queries; the answers so far are explained.
 
-The signal is raised where the run waits for the model, and noted anywhere else, so that no half-made estimate or
-half-written answer is left behind. The second one is raised wherever it comes.
+The signal is raised where the run waits for the model. Elsewhere it is only recorded, so that no estimate is half made
+and no answer is half written. The second Ctrl-C is raised wherever it comes.
 """
 
 import signal
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 class Interrupt:
-    """While this is entered, Ctrl-C sets `stop`. A handler of the user's own is left in its place."""
+    """While this is entered, Ctrl-C sets `stop`. A handler of the user's own stays in place."""
 
     def __init__(self) -> None:
         self.stop = threading.Event()
@@ -24,6 +24,7 @@ class Interrupt:
         self._before: Any = None
 
     def __enter__(self) -> "Interrupt":
+        # Python delivers signals to the main thread only
         main = threading.current_thread() is threading.main_thread()
         if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._before = signal.signal(signal.SIGINT, self._handle)
@@ -39,11 +40,11 @@ class Interrupt:
         self.stop.set()
 
     def waiting(self, wait: Callable[..., Result], *arguments: Any) -> Result:
-        """wait(*arguments), which Ctrl-C ends: then Stopped is raised."""
+        """Return wait(*arguments). Raise Stopped if Ctrl-C ends it."""
         try:
             self._waiting = True
             result = wait(*arguments)
-            self._waiting = False
+            self._waiting = False  # inside the try: Ctrl-C may come between these two lines
         except KeyboardInterrupt:
             self._waiting = False
             self.stop.set()

@@ -1,7 +1,6 @@
-"""Who answers: jobs of contiguous rows, and pools that take them.
+"""Jobs of contiguous rows, and the pool that calls the model in the caller's own thread.
 
-A runner (`geex.run`) describes a pool and opens it for one run. The pool here, `Inline`, is what a run has without one:
-the model is called in the caller's own thread.
+A runner (`geex.run`) opens another pool for one run. Without a runner and with a concurrency of 1, `Inline` is used.
 """
 
 import threading
@@ -18,7 +17,7 @@ from geex._query.retrying_call import Caller, Model
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Rows start … stop − 1 of a source. `queries` are there where they are made on this side."""
+    """Rows start … stop − 1 of a source. `queries` holds them where they are made in this process."""
 
     source: Source
     start: int
@@ -30,12 +29,12 @@ class Job:
     def size(self) -> int:
         return self.stop - self.start
 
-    def made(self) -> Array:
-        """The queries (size, *shape), those at hand or made from the source."""
+    def make_queries(self) -> Array:
+        """Return the queries (size, *shape), as held or made from the source."""
         return self.source.rows(self.start, self.stop) if self.queries is None else self.queries
 
     def part(self, start: int, stop: int, state: str) -> "Job":
-        """Some of the rows, in another state."""
+        """Return some of the rows, in another state."""
         queries = None
         if self.queries is not None and state == MINE:
             queries = self.queries[start - self.start : stop - self.start, ...]
@@ -43,7 +42,7 @@ class Job:
 
 
 class Inline:
-    """The caller's own thread."""
+    """Call the model in the caller's own thread."""
 
     window = 1
     remote = False
@@ -56,7 +55,7 @@ class Inline:
         return self.caller.batch
 
     def answer(self, job: Job) -> Any:
-        return self.caller(job.made())
+        return self.caller(job.make_queries())
 
     def close(self) -> None: ...
 
@@ -66,7 +65,7 @@ Pool = Inline | Workers
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Rows that are wanted, a chunk or the ends, and how to make their queries."""
+    """Rows to be queried, of a chunk or of the ends. `chunk` makes the queries; without one, the source does."""
 
     source: Source
     start: int
@@ -77,46 +76,46 @@ class Piece:
         return self.source.rows(self.start, self.stop) if self.chunk is None else self.chunk.queries()
 
 
-def cut(pieces: Iterable[Piece], known: list[tuple[int, int]], pool: Pool) -> Iterator[Job]:
-    """Pieces that follow each other as jobs: rows that are `known` apart, others joined and cut to the pool's batch.
+def jobs_of(pieces: Iterable[Piece], stored: list[tuple[int, int]], pool: Pool) -> Iterator[Job]:
+    """Yield contiguous pieces as jobs: rows in the spans `stored` apart, others joined and cut to the pool's batch.
 
-    The batch is looked up for every job: it may shrink on the way.
+    The batch is read again for every job, since it may shrink on the way.
     """
-    held: list[Array] = []
-    first = stop = 0  # the rows that are held
+    blocks: list[Array] = []
+    first = stop = 0  # the rows of the job that is being filled
     source: Any = None
 
     def job() -> Job:
-        return Job(source, first, stop, MINE, _joined(held) if held else None)
+        return Job(source, first, stop, MINE, _joined(blocks) if blocks else None)
 
     for piece in pieces:
         source = piece.source
-        for start, end, stored in split(piece.start, piece.stop, known):
-            if stop > first and (stored or (pool.remote and end - first > pool.batch)):
+        for start, end, is_stored in split(piece.start, piece.stop, stored):
+            if stop > first and (is_stored or (pool.remote and end - first > pool.batch)):
                 yield job()
-                held, first = [], stop
-            if stored:
+                blocks, first = [], stop
+            if is_stored:
                 yield Job(source, start, end, STORED)
                 continue
             first = start if first == stop else first
-            if pool.remote:
+            if pool.remote:  # whole pieces: a worker makes the queries of a chunk at once
                 stop = end
                 continue
             queries = piece.queries()[start - piece.start : end - piece.start, ...]
             while start < end:
                 stop = min(end, first + pool.batch)
-                held.append(queries[: stop - start, ...])
+                blocks.append(queries[: stop - start, ...])
                 queries, start = queries[stop - start :, ...], stop
                 if stop - first >= pool.batch:
                     yield job()
-                    held, first = [], stop
+                    blocks, first = [], stop
     if stop > first:
         yield job()
 
 
-def split(start: int, stop: int, known: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
-    """The rows start … stop − 1 in order, told apart by whether they are in the sorted spans `known`."""
-    for first, last in known:
+def split(start: int, stop: int, stored: list[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
+    """Yield the rows start … stop − 1 in order as spans, with whether they are in the sorted spans `stored`."""
+    for first, last in stored:
         if last <= start:
             continue
         if first >= stop:

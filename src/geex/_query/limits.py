@@ -1,26 +1,47 @@
-"""How a model may be asked: how many calls at a time, how fast, and how often again when one fails."""
+"""Limits on how a model is called: calls at a time, rates, attempts."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from geex._arrays.validation import positive, truth, whole
+from geex._arrays.validation import positive, shown, truth, whole
 from geex._problem.foreign_model import Carried
 from geex.errors import InputError
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a model's owner, or its server, allows.
+    """How a model may be called.
 
-    concurrency: calls at a time. 1 calls the model in the caller's own thread; more take a thread each, and the model
-        has to bear that.
-    rows: the most rows of one call. None: what fits into memory.
-    attempts: how often a call is made before its failure is an error. Calls that fail with `TransientError`,
-        TimeoutError or ConnectionError, or that answer something unusable, are made again; others never are.
-    requests_per_second, rows_per_second: the fastest pace, over all threads and workers of a run. None: no limit.
-    backoff, longest: seconds before the second attempt, doubled for each one after it up to `longest`, with jitter.
-        A server that says how long to wait is obeyed.
-    twice: ask for x a second time, to see whether the model answers the same. The budget counts it.
+    Limits change when and how often the model is called. They change no value of the explanation.
+
+    Parameters
+    ----------
+    concurrency
+        Calls at a time. 1 calls the model in the caller's own thread. With more, each call has a thread of its own, and
+        the model must be safe to call from several threads.
+    rows
+        The most rows of one call. None: as many as fit into memory.
+    attempts
+        How often a call is made before its failure ends the run. A call is made again if it raises `TransientError`,
+        TimeoutError or ConnectionError, or if its answer cannot be used. Other errors end the run at once.
+    requests_per_second, rows_per_second
+        The rate limits, over all threads and workers of a run. None: no limit.
+    backoff, longest
+        Seconds before the second attempt, and the longest wait. The wait doubles after each attempt, with jitter. A
+        server's `Retry-After` is obeyed.
+    twice
+        Query x a second time, to find out whether the model answers the same. The budget counts this query.
+
+    Raises
+    ------
+    InputError
+        A number is not positive, or not whole where it must be.
+
+    Examples
+    --------
+    >>> import geex
+    >>> geex.Limits(concurrency=4, attempts=5, requests_per_second=10).attempts
+    5
     """
 
     concurrency: int = 1
@@ -39,15 +60,20 @@ class Limits:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, positive(name, getattr(self, name), InputError))
         for name in ("backoff", "longest"):
-            object.__setattr__(self, name, positive(name, getattr(self, name), InputError, "seconds above 0"))
+            object.__setattr__(
+                self, name, positive(name, getattr(self, name), InputError, "a positive number of seconds")
+            )
         truth("twice", self.twice, InputError)
 
 
 def limits_of(model: Any, limits: Limits | None) -> Limits:
-    """The limits that were given, else those that the model carries, else none."""
+    """Return the limits that were passed, else those of the model, else the defaults."""
     if limits is None:
         limits = Carried(model).limits
         return limits if isinstance(limits, Limits) else Limits()
     if not isinstance(limits, Limits):
-        raise InputError(f"limits is {limits!r}; wanted geex.Limits(concurrency=…, attempts=…, …) or None.")
+        raise InputError(
+            f"`limits` must be geex.Limits(concurrency=…, attempts=…, …) or None; got {shown(limits)}.",
+            code="limits-not-limits",
+        )
     return limits

@@ -1,9 +1,9 @@
-"""The only step that costs anything: turns queries into answers (n, k).
+"""From queries to answers (n, k), in order: the only step that costs anything.
 
     chunks of a plan  ->  jobs of contiguous rows  ->  answers, checked and journaled  ->  chunks, in order
 
-Neither the size of a job nor how many are under way changes what is asked, or the order in which it is used: answers
-are put back to their chunks.
+Neither the size of a job nor the number of jobs in flight changes what is queried, or the order in which answers are
+used: answers are put back to their chunks.
 """
 
 from collections import deque
@@ -15,146 +15,158 @@ from geex._arrays.arrays import Array, accelerated, namespace
 from geex._journal.journal import STORED
 from geex._plan.plan import Chunk, Ends, Plan
 from geex._protocols import Source
-from geex._query.in_flight import Desk, Running, Theirs, Underway
-from geex._query.jobs import Job, Piece, cut, split
+from geex._query.dispatcher import Dispatcher
+from geex._query.in_flight import InFlight, RowsOfOthers, WorkerCall, start_job
+from geex._query.jobs import Job, Piece, jobs_of, split
 from geex._query.rate_limit import Stopped
 from geex.errors import BudgetError
 
+# Bytes of a batch.
 BATCH_BYTES = 32 * 2**20
+# The same on an accelerator, where large batches are faster.
 BATCH_BYTES_ACCELERATED = 128 * 2**20
+# The most rows of a batch, whatever their size.
 MOST_ROWS = 512
-AHEAD = 4  # times as many jobs may wait for an earlier one as are under way
+# Jobs that may wait for an earlier one, as a multiple of the jobs in flight.
+AHEAD = 4
 
 
 def default_batch(explicand: Array) -> int:
-    """As many rows as 32 MB hold (128 MB on an accelerator), 512 at most."""
+    """Return as many rows as 32 MB hold (128 MB on an accelerator), 512 at most."""
     size = BATCH_BYTES_ACCELERATED if accelerated(explicand) else BATCH_BYTES
     return max(1, min(MOST_ROWS, int(size // (prod(explicand.shape) * explicand.itemsize))))
 
 
-class Asker:
-    """Asks about inputs like one explicand, at most `budget` rows in all.
+class Querier:
+    """Query inputs like one explicand, at most `budget` rows in all.
 
-    asked: the rows of this run, those that were in the journal included.
-    short: whether some of what was wanted did not come, because the run was stopped or the journal has no more.
+    queried: the rows of this run, those that were in the journal included.
+    incomplete: whether answers are missing, because the run was stopped or the journal holds no more.
     """
 
-    def __init__(self, desk: Desk, budget: int) -> None:
-        self.desk = desk
+    def __init__(self, dispatcher: Dispatcher, budget: int) -> None:
+        self.dispatcher = dispatcher
         self.budget = budget
-        self.asked = 0
-        self.short = False
+        self.queried = 0
+        self.incomplete = False
 
     def rows(self, queries: Array) -> Array:
-        """Answers (m, k) to queries (m, *shape) that belong to no plan."""
+        """Return answers (m, k) to queries (m, *shape) that belong to no plan."""
         answers = self.ends(Ends(queries), 0, int(queries.shape[0]))
         if answers is None:
             raise KeyboardInterrupt
         return answers
 
     def ends(self, ends: Ends, start: int, stop: int) -> Array | None:
-        """Answers to rows start … stop − 1 of the ends; None where the run was stopped before they were in."""
+        """Return answers to rows start … stop − 1 of the ends; None if the run is stopped before."""
         blocks = list(self._stream(ends, [Piece(ends, start, stop)]))
         if sum(int(block.shape[0]) for block in blocks) < stop - start:
-            self.short = True
+            self.incomplete = True
             return None
         return blocks[0] if len(blocks) == 1 else namespace(blocks[0]).concat(blocks, axis=0)
 
     def chunks(self, plan: Plan, draws: int, first: int = 0) -> Iterator[tuple[Chunk, Array]]:
-        """The chunks of draws number `first` … `draws` − 1 with their answers (rows, k), in order.
+        """Yield the chunks of draws number `first` … `draws` − 1 with their answers (rows, k), in order.
 
-        They may end early (see `short`), the last one cut to whole draws. Whoever has heard enough takes no more.
+        They may end early (see `incomplete`), the last one cut to whole draws. Close the iterator to query no more.
         """
-        waiting: deque[_Once] = deque()
+        waiting: deque[_LazyChunk] = deque()
 
         def pieces() -> Iterator[Piece]:
             size, rows = plan.draws_per_chunk, plan.search.rows
             for index in range(first // size, -(-draws // size)):
                 start, stop = max(first, index * size), min(draws, (index + 1) * size)
-                waiting.append(_Once(plan, index, start - index * size, stop - start))
+                waiting.append(_LazyChunk(plan, index, start - index * size, stop - start))
                 yield Piece(plan, start * rows, stop * rows, waiting[-1])
 
         stream = self._stream(plan, pieces())
         blocks = _Blocks(stream)
-        search, taken, wanted = plan.search, first * plan.search.rows, draws * plan.search.rows
+        search, taken, total = plan.search, first * plan.search.rows, draws * plan.search.rows
         try:
-            while taken < wanted and blocks.peek() is not None:
-                once = waiting.popleft()
-                answers = blocks.take(once.count * search.rows)
+            while taken < total and blocks.peek() is not None:
+                lazy = waiting.popleft()
+                answers = blocks.take(lazy.count * search.rows)
                 rows = int(answers.shape[0])
-                if rows < once.count * search.rows:
+                if rows < lazy.count * search.rows:
                     rows = min(rows, search.afford(taken + rows) * search.rows - taken)
                     if rows <= 0 or taken + rows < search.least:
                         break
                 taken += rows
-                yield once.chunk.part(0, rows // search.rows), answers[:rows, :]
-            self.short = self.short or taken < wanted
+                yield lazy.chunk.part(0, rows // search.rows), answers[:rows, :]
+            self.incomplete = self.incomplete or taken < total
         finally:
             stream.close()
 
     def _stream(self, source: Source, pieces: Iterable[Piece]) -> Generator[Array, None, None]:
-        """Answers to the pieces, block by block and in order, as far as they come."""
-        pending: deque[Underway] = deque()
+        """Yield answers to the pieces, block by block and in order, as far as they come."""
+        pending: deque[InFlight] = deque()
         try:
             for job in self._jobs(source, pieces):
                 while self._full(pending):
                     if self._first_is_next(pending):
                         yield pending.popleft().get()
-                if self.desk.interrupt.stop.is_set() or self.desk.failed:
+                if self.dispatcher.interrupt.stop.is_set() or self.dispatcher.failed:
                     break
-                pending.extend(self._begun(job))
+                pending.extend(self._started(job))
             while pending:
                 yield pending.popleft().get()
-            self.desk.answers.settle()
+            self.dispatcher.answers.check_finite()
         except Stopped:
             pass
         finally:
             for one in pending:
-                one.drop()
+                one.abandon()
 
-    def _full(self, pending: deque[Underway]) -> bool:
-        """Whether no more jobs are begun now: the pool has as many as it wants, or too many wait for an earlier one."""
-        window = 1 if self.desk.pool is None else self.desk.pool.window
-        theirs = sum(isinstance(one, Theirs) for one in pending)
+    def _full(self, pending: deque[InFlight]) -> bool:
+        """Return whether no job is started now: the pool has its fill, or too many jobs wait for an earlier one."""
+        window = 1 if self.dispatcher.pool is None else self.dispatcher.pool.window
+        of_others = sum(isinstance(one, RowsOfOthers) for one in pending)
         if window == 1:
-            return len(pending) > min(AHEAD, theirs)
-        busy = sum(not one.ready for one in pending) - theirs
+            return len(pending) > min(AHEAD, of_others)
+        busy = sum(not one.ready for one in pending) - of_others
         return busy >= window or len(pending) >= AHEAD * window
 
-    def _first_is_next(self, pending: deque[Underway]) -> bool:
-        """Whether the first of the jobs is to be used now. One that is slow holds up nobody: if there is room for more
-        beside it, this waits until any of the others is through."""
-        first, pool = pending[0], self.desk.pool
-        if pool is None or first.ready or not isinstance(first, Running) or len(pending) >= AHEAD * pool.window:
-            return True
-        return self.desk.interrupt.stop.is_set() or not first.any_ready(pending)
+    def _first_is_next(self, pending: deque[InFlight]) -> bool:
+        """Return whether the first of the jobs is used now.
 
-    def _begun(self, job: Job) -> list[Underway]:
-        """The job under way. What is claimed here is begun at once: whoever waits for others holds up nobody."""
-        if self.asked + job.size > self.budget:
-            raise BudgetError(f"{self.asked + job.size} queries would be asked and the budget is {self.budget}.")
-        number, self.asked = self.asked, self.asked + job.size
-        return [self.desk.begin(part, number + part.start - job.start) for part in self.desk.claimed(job)]
+        A slow job blocks no other: if more fit beside it, wait until any of the others is done, and return False.
+        """
+        first, pool = pending[0], self.dispatcher.pool
+        if pool is None or first.ready or not isinstance(first, WorkerCall) or len(pending) >= AHEAD * pool.window:
+            return True
+        return self.dispatcher.interrupt.stop.is_set() or not first.any_ready(pending)
+
+    def _started(self, job: Job) -> list[InFlight]:
+        """Start a job. All that this process claims is started at once: a process that waits blocks no other."""
+        if self.queried + job.size > self.budget:
+            raise BudgetError(
+                f"The budget is {self.budget} queries; this run would need {self.queried + job.size}.",
+                code="budget-exceeded",
+            )
+        number, self.queried = self.queried, self.queried + job.size
+        dispatcher = self.dispatcher
+        return [start_job(dispatcher, part, number + part.start - job.start) for part in dispatcher.claim(job)]
 
     def _jobs(self, source: Source, pieces: Iterable[Piece]) -> Iterator[Job]:
-        """What is in the journal, and what is not."""
-        journal, pool = self.desk.journal, self.desk.pool
-        known = [] if journal is None else journal.stored(source.fingerprint)
+        """Yield jobs of rows that are in the journal, and of rows that are not."""
+        journal, pool = self.dispatcher.journal, self.dispatcher.pool
+        stored = [] if journal is None else journal.stored(source.fingerprint)
         if pool is None:
-            yield from self._only_known(pieces, known)
+            yield from self._stored_jobs(pieces, stored)
             return
-        yield from cut(pieces, known, pool)
+        yield from jobs_of(pieces, stored, pool)
 
-    def _only_known(self, pieces: Iterable[Piece], known: list[tuple[int, int]]) -> Iterator[Job]:
+    def _stored_jobs(self, pieces: Iterable[Piece], stored: list[tuple[int, int]]) -> Iterator[Job]:
+        """Yield jobs of rows in the journal, up to the first row that is not."""
         for piece in pieces:
-            for start, stop, stored in split(piece.start, piece.stop, known):
-                if not stored:
+            for start, stop, is_stored in split(piece.start, piece.stop, stored):
+                if not is_stored:
                     return
                 yield Job(piece.source, start, stop, STORED)
 
 
-class _Once:
-    """A chunk that is made when it is first needed, for its queries or for its estimate."""
+class _LazyChunk:
+    """A chunk that is made once, when its queries or its weights are first needed."""
 
     def __init__(self, plan: Plan, index: int, first: int, count: int) -> None:
         self.plan, self.index, self.first, self.count = plan, index, first, count
@@ -175,13 +187,13 @@ class _Blocks:
         self.left: deque[Array] = deque()
 
     def peek(self) -> Array | None:
-        """The next block, or None at the end."""
+        """Return the next block; None at the end."""
         if not self.left:
             self.left.extend(block for block in [next(self.blocks, None)] if block is not None)
         return self.left[0] if self.left else None
 
     def take(self, count: int) -> Array:
-        """The next `count` rows as one array, fewer at the end."""
+        """Return the next `count` rows as one array, fewer at the end."""
         parts: list[Array] = []
         while count > 0 and (block := self.peek()) is not None:
             self.left.popleft()

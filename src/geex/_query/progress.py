@@ -1,6 +1,6 @@
-"""How many queries, how long, and at what cost: before a run and as it goes.
+"""Progress of a run: how many queries, how long, at what cost.
 
-Where a person is watching it is written beside the bar; the log `geex` has it in any case.
+A line is written beside the bar if a person watches it. The log `geex` gets it in any case.
 """
 
 import logging
@@ -9,12 +9,14 @@ from typing import Any
 
 from tqdm import tqdm
 
+# The log that programs can read.
 LOG = logging.getLogger("geex")
-WORTH_SAYING = 10.0  # seconds
+# Seconds: the expected duration of a run from which on it is written beside the bar.
+LONG_RUN = 10.0
 
 
 def cost(queries: int, stored: int, price: float | None) -> str:
-    """What will be asked at the most, and what that costs."""
+    """Return in words how many queries are made at most, and what they cost."""
     text = f"{queries:,} queries at the most"
     if stored:
         text += f", of which {stored:,} are in the journal"
@@ -24,7 +26,7 @@ def cost(queries: int, stored: int, price: float | None) -> str:
 
 
 def duration(seconds: float, calls: int, at_a_time: int) -> str:
-    """How long it takes at the least, when the first call of a few rows took `seconds`."""
+    """Return in words how long a run takes at least, its first call of a few rows having taken `seconds`."""
     whole = seconds * -(-calls // at_a_time)
     return (
         f"The first call took {seconds:.2g} s: {calls:,} of them, {at_a_time} at a time, take {clock(whole)} or more."
@@ -32,7 +34,7 @@ def duration(seconds: float, calls: int, at_a_time: int) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A duration as people say it."""
+    """Return a duration in the unit that suits it."""
     for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= 2 * size:
             return f"{seconds / size:.3g} {unit}"
@@ -40,14 +42,15 @@ def clock(seconds: float) -> str:
 
 
 class Progress:
-    """A bar over `total` queries with an ETA, for what takes over two seconds and only where a person is watching.
+    """A progress bar over `total` queries, shown after two seconds and only if a person watches.
 
-    price: what one query costs, in whatever currency; the bar then counts what was paid.
+    price: the price of one query, in any currency; the bar then shows what was paid.
     """
 
     def __init__(self, total: int, shown: bool, price: float | None = None) -> None:
         self.total, self.price = total, price
         self.paid = 0
+        # disable=None: tqdm shows the bar only on a terminal
         self.bar = tqdm(total=total, unit=" queries", delay=2.0, disable=None if shown else True, leave=False)
 
     def __enter__(self) -> "Progress":
@@ -56,14 +59,14 @@ class Progress:
     def __exit__(self, *_: Any) -> None:
         self.bar.close()
 
-    def say(self, text: str, worth: bool = True) -> None:
-        """Logs a line, and writes it where it is worth that and somebody reads it."""
+    def log(self, text: str, write: bool = True) -> None:
+        """Log a line, and write it beside the bar if `write` is set and the bar is shown."""
         LOG.info(text)
-        if worth and not self.bar.disable:
+        if write and not self.bar.disable:
             self.bar.write(text, file=sys.stderr)
 
     def update(self, rows: int, paid: bool) -> None:
-        """Some rows are in."""
+        """Count rows whose answers have arrived."""
         self.paid += rows if paid else 0
         if self.price is not None:
             self.bar.set_postfix_str(f"paid {self.paid * self.price:,.2f}", refresh=False)

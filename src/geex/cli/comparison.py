@@ -8,7 +8,7 @@ import numpy as np
 import geex
 from geex._arrays.arrays import host
 from geex._problem.digest import digest
-from geex._problem.outputs import followed
+from geex._problem.outputs import curve_score
 from geex._query.retrying_call import Model
 from geex._results.account import rounding
 from geex._results.explanation import Explanation
@@ -110,7 +110,7 @@ def comparand(
             code="explanation-without-baseline",
         )
     settings: dict[str, Any] = {
-        "score": None if score is None else followed(score),
+        "score": None if score is None else curve_score(score),
         "replacement": replacement,
         "step": max(1, -(-int(np.prod(explanation.values.shape)) // STEPS)),
     }
@@ -132,7 +132,7 @@ def comparand(
 def _score_of(explanation: Explanation) -> Any:
     """Return the score of a curve for an explanation with this score."""
     score = explanation.settings.score
-    return followed(score) if isinstance(score, str) else score
+    return curve_score(score) if isinstance(score, str) else score
 
 
 def comparison_table(comparands: list[Comparand]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from geex._problem.outputs import labelled
+from geex._problem.outputs import label_index
 from geex.errors import FileError, InputError
 
 
@@ -45,4 +45,4 @@ def output_of(text: str | None, labels: Sequence[str] | None) -> int | None:
             f"--target must be an index, since the outputs have no labels; got {text!r}. Name them with --labels FILE.",
             code="labels-missing",
         )
-    return labelled(text, labels)
+    return label_index(text, labels)

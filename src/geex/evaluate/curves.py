@@ -16,12 +16,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from geex._arrays.arrays import Array, Stream, as_explicand, host, like, namespace, working
+from geex._arrays.arrays import Array, as_explicand, host, like, namespace, working
+from geex._arrays.random_stream import Stream
 from geex._arrays.validation import whole
 from geex._problem.baselines import Baseline
-from geex._problem.outputs import Score, chosen, scored
+from geex._problem.outputs import Score, scored, target_indices
 from geex._protocols import Features
-from geex._query.ordered_answers import Asker, default_batch
+from geex._query.ordered_answers import Querier, default_batch
 from geex._query.retrying_call import Model
 from geex._query.session import engine
 from geex.errors import AnswerError, InputError
@@ -234,13 +235,13 @@ def _walked(kind: Kind, model: Model, walk: Walk, before: Array, after: Array) -
     batch = default_batch(walk.explicand) if walk.batch is None else walk.batch
     total = 1 + len(walk.counts)
     with engine(model).opened(batch, total) as session:
-        asker = Asker(session.desk(walk.explicand), total)
-        output = scored(asker.rows(namespace(walk.explicand).stack([walk.explicand])), walk.score)[0, :]
-        target = chosen(walk.target, output)[0][0]
+        querier = Querier(session.dispatcher(walk.explicand), total)
+        output = scored(querier.rows(namespace(walk.explicand).stack([walk.explicand])), walk.score)[0, :]
+        target = target_indices(walk.target, output)[0][0]
         start = _normaliser(float(output[target]), target, walk.explicand)
-        answers = map(asker.rows, walk.images(before, after, batch))
+        answers = map(querier.rows, walk.images(before, after, batch))
         curve = np.concatenate([host(scored(rows, walk.score)[:, target]) for rows in answers])
-    return Curve(kind, curve, walk.counts / walk.counts[-1], start, asker.asked, target)
+    return Curve(kind, curve, walk.counts / walk.counts[-1], start, querier.queried, target)
 
 
 def _normaliser(start: float, target: int, explicand: Array) -> float:

@@ -10,7 +10,7 @@ from geex._arrays.arrays import Array, as_explicand, host, like, namespace, work
 from geex._arrays.scalars import scalar
 from geex._arrays.validation import is_whole, whole
 from geex._problem.baselines import Baseline, baselines
-from geex._problem.outputs import AUTO, Score, check_score, followed
+from geex._problem.outputs import AUTO, Score, check_score, curve_score
 from geex._protocols import Features
 from geex._results.explanation import Explanation
 from geex.errors import BaselineError, BudgetError, InputError, TargetError
@@ -74,8 +74,8 @@ def checked_walk(
 def _score(score: Score, values: Any) -> Score:
     """Return the score of the curve: by default that of the Explanation, with probabilities in place of log-odds."""
     if score is None and isinstance(values, Explanation):
-        score = followed(_own(values))
-    return followed(score) if score == AUTO else score
+        score = curve_score(_own(values))
+    return curve_score(score) if score == AUTO else score
 
 
 def _own(explanation: Explanation) -> Score:

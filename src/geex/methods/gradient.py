@@ -8,7 +8,7 @@ GE            η = 1/n Σ_i f(x + ε_i) ∇ log π(ε_i)                        
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from geex._arrays.arrays import Array, Shape, namespace, too_far
+from geex._arrays.arrays import Array, Shape, difference_overflows, namespace
 from geex._arrays.gaussian_filter import Kernel
 from geex._arrays.validation import is_whole, positive, truth, whole
 from geex._estimate.score_function import Answered, estimate
@@ -206,7 +206,7 @@ def _default_sigma(explicand: Array, baseline: Array) -> float:
 
 def check_path(explicand: Array, baseline: Array) -> None:
     """Points between x and x̊ are made of x − x̊, which the type of x has to hold."""
-    if too_far(explicand, baseline):
+    if difference_overflows(explicand, baseline):
         raise MethodError(
             f"x and the baseline are so far apart that {explicand.dtype}, the type of x, has no x − x̊; give x in "
             "float64, or rescale it."

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from geex._arrays.arrays import Array, Shape, Stream, host, like, namespace
+from geex._arrays.arrays import Array, Shape, host, like, namespace
+from geex._arrays.random_stream import Stream
 from geex._arrays.validation import positive, whole
 from geex._estimate.score_function import Answered
 from geex._plan.plan import Plan

@@ -6,7 +6,8 @@
 from dataclasses import dataclass
 from math import prod
 
-from geex._arrays.arrays import Array, Stream, namespace
+from geex._arrays.arrays import Array, namespace
+from geex._arrays.random_stream import Stream
 from geex._estimate.score_function import Answered
 from geex._plan.plan import Plan
 from geex._plan.search import Draws

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
-from geex._arrays.arrays import Array, exact, namespace
+from geex._arrays.arrays import Array, namespace
+from geex._arrays.linear_algebra import solver_precision
 from geex._arrays.validation import truth, whole
 from geex._estimate.linear.design import Design
 from geex._estimate.linear.fit import Fits, fitted, linear_of
@@ -138,7 +139,7 @@ def gathered(answered: Answered, lifts: list[Lift], targets: list[int], score: S
         outputs = xp.reshape(scored(answers, score), (chunk.count, search.rows, -1))
         d = xp.stack([contrast(outputs[:, :, target]) for target in targets], axis=1)
         differences.append(2 * d if linear.of_features else d)
-        rows = exact(search.contrasts(chunk.draws, plan.explicand, plan.baseline))
+        rows = solver_precision(search.contrasts(chunk.draws, plan.explicand, plan.baseline))
         contrasts.append(_lowered(rows, lifts, linear))
     parts = [xp.concat(part, axis=0) for part in zip(*contrasts, strict=True)]
     if lifts[0].knots.spacing > 1:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geex._arrays.arrays import Array, Shape, Stream, like, namespace
+from geex._arrays.arrays import Array, Shape, like, namespace
+from geex._arrays.random_stream import Stream
 from geex._arrays.validation import is_number, whole
 from geex._estimate.score_function import Answered, Moments, estimate
 from geex._plan.plan import Plan

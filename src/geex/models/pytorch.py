@@ -11,7 +11,7 @@ import numpy as np
 
 from geex._arrays.arrays import Array, host
 from geex._problem.digest import digest
-from geex._problem.model_identity import made_of
+from geex._problem.model_identity import module_parts
 from geex._problem.outputs import checked_labels
 from geex._query.limits import Limits
 from geex.errors import AnswerError, InputError, MissingPackage
@@ -50,7 +50,7 @@ class Torch:
     @property
     def identity(self) -> str:
         """A text that changes with the weights and with the output."""
-        return digest(made_of(self.module), self.output)
+        return digest(module_parts(self.module), self.output)
 
     def _placed(self, tensor: Any) -> Any:
         """Return the tensor on the device of the module's parameters, in the type of the floating ones."""

@@ -9,7 +9,7 @@ from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
 
 import geex
-from geex._arrays.arrays import Stream
+from geex._arrays.random_stream import Stream
 from geex._estimate.subset_process import Belief, Game, among, believed, beside, kernel
 from geex._plan.subsets import Subsets, in_turn, shuffled, strata
 from geex._problem.estimand import Note

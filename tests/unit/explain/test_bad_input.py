@@ -8,7 +8,7 @@ import pytest
 import geex
 from geex import errors
 from geex.methods import GE, Interpolated
-from tests.helpers import explained
+from tests.helpers import explained, raises
 
 X = np.linspace(0.5, 2.0, 12).reshape(3, 4)
 
@@ -27,44 +27,69 @@ class Counting:
 
 
 @pytest.mark.parametrize(
+    ("kind", "code", "settings"),
+    [
+        (errors.BaselineError, "baseline-shape", {"baseline": np.zeros((4, 3))}),
+        (errors.BaselineError, "baseline-shape", {"baseline": np.zeros(3)}),
+        (errors.BaselineError, "baseline-not-real", {"baseline": "zero"}),
+        (errors.BaselineError, "baseline-not-finite", {"baseline": np.nan}),
+        (errors.BaselineError, "baselines-empty", {"baseline": []}),
+        (errors.BaselineError, "baseline-rule-raised", {"baseline": lambda x: 1 / 0}),
+        (errors.MethodError, "filter-larger-than-image", {"baseline": geex.blur(5, 1.0)}),
+        (errors.MethodError, "filter-larger-than-image", {"method": geex.GEEX(1.0, smooth=(5, 0.7))}),
+        (errors.TargetError, "target-without-labels", {"target": "cat"}),
+        (errors.TargetError, "target-not-a-label", {"target": "cat", "labels": ["Cat fish", "dog"]}),
+        (errors.TargetError, "target-not-a-label", {"target": ["cat"], "labels": ["xy", "zz"]}),
+        (errors.TargetError, "target-ambiguous", {"target": "cat", "labels": ["Cat", "CAT"]}),
+        (errors.TargetError, "target-unknown", {"target": ["cat", 1.5], "labels": ["cat", "dog"]}),
+        (errors.InputError, "labels-not-a-list", {"labels": "cat"}),
+        (errors.TargetError, "target-unknown", {"target": 1.5}),
+        (errors.TargetError, "target-unknown", {"target": True}),
+        (errors.TargetError, "target-unknown", {"target": []}),
+        (errors.InputError, "score-unknown", {"score": "logits"}),
+        (errors.InputError, "seed-too-small", {"seed": -1}),
+        (errors.InputError, "seed-not-whole", {"seed": 1.5}),
+        (errors.BudgetError, "queries-too-small", {"queries": 0}),
+        (errors.BudgetError, "queries-not-whole", {"queries": 10.5}),
+        (errors.BudgetError, "batch-too-small", {"batch": 0}),
+        (errors.FeaturesError, "channels-not-an-axis", {"features": geex.Pixels(channels=2)}),
+        (errors.FeaturesError, "group-map-shape", {"features": geex.Groups(np.zeros((3, 3), int))}),
+        (errors.FeaturesError, "features-not-features", {"features": "pixels"}),
+    ],
+)
+def test_codes_before_the_first_query(kind, code, settings):
+    counting = Counting()
+    with raises(kind, code):
+        geex.explain(counting, X, **{"progress": False, "method": geex.GEEX(0.5), **settings})
+    assert counting.rows == 0
+    assert issubclass(kind, errors.GeexError)
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"baseline": np.zeros(3)}, "per_channel(values, axis=0)"),
+        ({"target": "cat", "labels": ["Cat fish", "dog"]}, "the nearest labels are 'Cat fish'"),
+        ({"target": ["cat"], "labels": ["xy", "zz"]}, "the labels are 'xy', 'zz'"),
+    ],
+)
+def test_errors_name_the_way_out(settings, text):
+    with pytest.raises(errors.InputError) as caught:
+        geex.explain(Counting(), X, **{"progress": False, "method": geex.GEEX(0.5), **settings})
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("kind", "said", "settings"),
     [
-        (errors.BaselineError, r"\(4, 3\).*\(3, 4\)", {"baseline": np.zeros((4, 3))}),
-        (errors.BaselineError, r"per_channel\(values, axis=0\)", {"baseline": np.zeros(3)}),
-        (errors.BaselineError, "real numbers", {"baseline": "zero"}),
-        (errors.BaselineError, "NaN", {"baseline": np.nan}),
-        (errors.BaselineError, "empty", {"baseline": []}),
-        (errors.BaselineError, "raised ZeroDivisionError", {"baseline": lambda x: 1 / 0}),
-        (errors.MethodError, "larger than the image", {"baseline": geex.blur(5, 1.0)}),
-        (errors.MethodError, "larger than the image", {"method": geex.GEEX(1.0, smooth=(5, 0.7))}),
         (errors.MethodError, "such as geex.GEEX", {"method": geex.GEEX}),
         (errors.MethodError, "such as geex.GEEX", {"method": "geex"}),
         (errors.MethodError, "axis", {"method": geex.GEEX(1.0, shared=2)}),
         (errors.ExplicandError, "equals the baseline", {"baseline": X}),
-        (errors.TargetError, r"'cat'.* not known; give geex.explain labels=", {"target": "cat"}),
-        (errors.TargetError, "the nearest are 'Cat fish'", {"target": "cat", "labels": ["Cat fish", "dog"]}),
-        (errors.TargetError, "outputs are called 'xy', 'zz'", {"target": ["cat"], "labels": ["xy", "zz"]}),
-        (errors.TargetError, "0, 1 are all called 'cat'", {"target": "cat", "labels": ["Cat", "CAT"]}),
-        (errors.TargetError, "whole number, a label", {"target": ["cat", 1.5], "labels": ["cat", "dog"]}),
-        (errors.InputError, "labels is 'cat'", {"labels": "cat"}),
-        (errors.TargetError, "whole number", {"target": 1.5}),
-        (errors.TargetError, "whole number", {"target": True}),
-        (errors.TargetError, "whole number", {"target": []}),
-        (errors.InputError, "score", {"score": "logits"}),
-        (errors.InputError, "seed", {"seed": -1}),
-        (errors.InputError, "seed", {"seed": 1.5}),
-        (errors.BudgetError, "queries", {"queries": 0}),
-        (errors.BudgetError, "queries", {"queries": 10.5}),
-        (errors.BudgetError, "at least 6", {"queries": 5}),
-        (errors.BudgetError, "at least 42", {"queries": 41, "method": Interpolated(1.0, steps=10)}),
-        (errors.BudgetError, "batch", {"batch": 0}),
         (errors.BoundsError, "lowest", {"bounds": (1, 0)}),
         (errors.BoundsError, "lowest", {"bounds": 1}),
         (errors.BoundsError, "outside", {"bounds": (0, 1)}),
         (errors.BoundsError, "shapes", {"bounds": (np.zeros(5), np.ones(5))}),
-        (errors.FeaturesError, "channel axis", {"features": geex.Pixels(channels=2)}),
-        (errors.FeaturesError, "group map", {"features": geex.Groups(np.zeros((3, 3), int))}),
-        (errors.FeaturesError, "geex.Elements", {"features": "pixels"}),
     ],
 )
 def test_before_the_first_query(kind, said, settings):
@@ -76,26 +101,26 @@ def test_before_the_first_query(kind, said, settings):
 
 
 @pytest.mark.parametrize(
-    ("x", "said"),
+    ("x", "code"),
     [
-        (np.array(["a"]), "real numbers"),
-        (np.array([object()]), "real numbers"),
-        (np.array([1 + 2j]), "real numbers"),
-        (np.array([1.0, np.nan]), r"not finite at \(1,\)"),
-        (np.array([np.inf]), "not finite"),
-        (np.zeros((0, 3)), "no element"),
-        (None, "real numbers"),
+        (np.array(["a"]), "x-not-real"),
+        (np.array([object()]), "x-not-real"),
+        (np.array([1 + 2j]), "x-not-real"),
+        (np.array([1.0, np.nan]), "x-not-finite"),
+        (np.array([np.inf]), "x-not-finite"),
+        (np.zeros((0, 3)), "x-empty"),
+        (None, "x-not-real"),
     ],
 )
-def test_explicands(x, said):
-    with pytest.raises(errors.ExplicandError, match=said):
+def test_explicands(x, code):
+    with raises(errors.ExplicandError, code):
         geex.explain(Counting(), x)
 
 
 @pytest.mark.parametrize("sigma", [0, -1.0, np.nan, np.inf, "1", True])
 @pytest.mark.parametrize("method", [geex.GEEX, GE, Interpolated])
 def test_sigma_when_the_method_is_made(method, sigma):
-    with pytest.raises(errors.MethodError, match="sigma"):
+    with raises(errors.MethodError, "sigma-not-positive"):
         method(sigma=sigma)
 
 
@@ -118,38 +143,38 @@ def test_settings_when_the_method_is_made(settings):
         geex.GEEX(1.0, **settings)
 
 
-@pytest.mark.parametrize("steps", [0, 2.5, True])
-def test_steps_when_the_method_is_made(steps):
-    with pytest.raises(errors.MethodError, match="steps"):
+@pytest.mark.parametrize(("steps", "code"), [(0, "too-small"), (2.5, "not-whole"), (True, "not-whole")])
+def test_steps_when_the_method_is_made(steps, code):
+    with raises(errors.MethodError, f"steps-{code}"):
         Interpolated(steps=steps)
 
 
 @pytest.mark.parametrize("target", [2, -3, [0, 5]])
 def test_target_out_of_range_is_known_after_two_queries(target):
     counting = Counting()
-    with pytest.raises(errors.TargetError, match="2 outputs"):
+    with raises(errors.TargetError, "target-out-of-range"):
         explained(counting, X, geex.GEEX(0.5), target=target)
     assert counting.rows == 2
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "code"),
     [
-        (lambda z: model(z)[:1], "one row for each query"),
-        (lambda z: 1.0, "one row for each query"),
-        (lambda z: np.zeros((len(z), 2, 2)), "one row for each query"),
-        (lambda z: np.zeros((len(z), 0)), "one row for each query"),
-        (lambda z: ["cat"] * len(z), "real numbers"),
-        (lambda z: {"scores": 1}, "real numbers"),
-        (lambda z: None, "real numbers"),
-        (lambda z: [[1, 2], [3]], "no array"),
-        (lambda z: np.where(np.arange(len(z)) == 1, np.nan, 1.0), "nan for output 0 of query 1;"),
-        (lambda z: np.full(len(z), np.inf), "inf for output 0 of query 0;"),
-        (lambda z: model(z) + 1j, "real numbers"),
+        (lambda z: model(z)[:1], "answer-shape"),
+        (lambda z: 1.0, "answer-shape"),
+        (lambda z: np.zeros((len(z), 2, 2)), "answer-shape"),
+        (lambda z: np.zeros((len(z), 0)), "answer-shape"),
+        (lambda z: ["cat"] * len(z), "model-answer-not-real"),
+        (lambda z: {"scores": 1}, "model-answer-not-real"),
+        (lambda z: None, "model-answer-not-real"),
+        (lambda z: [[1, 2], [3]], "model-answer-not-an-array"),
+        (lambda z: np.where(np.arange(len(z)) == 1, np.nan, 1.0), "answer-not-finite"),
+        (lambda z: np.full(len(z), np.inf), "answer-not-finite"),
+        (lambda z: model(z) + 1j, "model-answer-not-real"),
     ],
 )
-def test_answers(answer, said):
-    with pytest.raises(errors.AnswerError, match=said):
+def test_answers(answer, code):
+    with raises(errors.AnswerError, code):
         explained(answer, X, geex.GEEX(0.5))
 
 
@@ -172,7 +197,7 @@ def test_a_width_that_changes_from_batch_to_batch():
             np.ones((len(z), 3 if len(calls) > 2 else 2)) * np.arange(1, 4)[: 3 if len(calls) > 2 else 2] * z[:, :1, 0]
         )
 
-    with pytest.raises(errors.AnswerError, match=r"3 outputs.*2 before"):
+    with raises(errors.AnswerError, "answer-width-changed"):
         explained(fickle, X, geex.GEEX(0.5), batch=50)
 
 
@@ -180,8 +205,10 @@ def test_a_model_that_raises_shows_its_own_error_and_the_batch():
     def broken(z):
         raise KeyError("no such layer")
 
-    with pytest.raises(errors.ModelRaised, match=r"KeyError: 'no such layer'\n.*\(2, 3, 4\)") as caught:
+    with raises(errors.ModelRaised, "model-raised") as caught:
         explained(broken, X, geex.GEEX(0.5))
+    assert "KeyError: 'no such layer'" in str(caught.value)
+    assert "(2, 3, 4)" in str(caught.value)
     assert isinstance(caught.value.__cause__, KeyError)
 
 
@@ -191,8 +218,9 @@ def test_a_batch_axis_in_x_is_pointed_out():
             raise ValueError("expected 3 axes")
         return z.sum((1, 2))
 
-    with pytest.raises(errors.ModelRaised, match=r"explain x\[0\]"):
+    with raises(errors.ModelRaised, "model-raised") as caught:
         explained(images_only, X[None], geex.GEEX(0.5))
+    assert "explain x[0]" in str(caught.value)
 
 
 def test_keyboard_interrupts_are_not_swallowed():
@@ -205,7 +233,7 @@ def test_keyboard_interrupts_are_not_swallowed():
 
 @pytest.mark.parametrize("bad", [None, "model", 3])
 def test_a_model_must_be_callable(bad):
-    with pytest.raises(errors.InputError, match="callable"):
+    with raises(errors.InputError, "model-not-callable"):
         explained(bad, X, geex.GEEX(0.5))
 
 
@@ -227,13 +255,13 @@ def test_the_budget_is_never_exceeded(queries):
 
 
 def test_scores_that_do_not_go_with_the_answer():
-    with pytest.raises(errors.AnswerError, match="probabilities"):
+    with raises(errors.AnswerError, "answer-not-probabilities"):
         explained(model, X, geex.GEEX(0.5), score="log_odds")
-    with pytest.raises(errors.AnswerError, match="two outputs"):
+    with raises(errors.AnswerError, "score-needs-outputs"):
         explained(lambda z: z.sum((1, 2)), X, geex.GEEX(0.5), score="softmax")
-    with pytest.raises(errors.InputError, match="one row for each row"):
+    with raises(errors.InputError, "score-shape"):
         explained(model, X, geex.GEEX(0.5), score=lambda a: a[:1])
-    with pytest.raises(errors.InputError, match="NaN"):
+    with raises(errors.InputError, "score-not-finite"):
         explained(model, X, geex.GEEX(0.5), score=lambda a: a * np.nan)
 
 
@@ -252,24 +280,24 @@ def test_estimates_by_what_is_no_method(method):
 
 @pytest.mark.parametrize("path", [3.5, [], b"x"])
 def test_paths_that_are_none(path):
-    with pytest.raises(errors.InputError, match="wanted the path of a file"):
+    with raises(errors.InputError, "journal-not-a-path"):
         explained(model, X, geex.GEEX(0.5), 100, journal=path)
-    with pytest.raises(errors.FileError, match="wanted the path of a file"):
+    with raises(errors.FileError, "path-not-a-path"):
         geex.Explanation.load(path)
 
 
 def test_names_that_are_none():
     found = explained(model, X, geex.GEEX(0.5), 100)
-    with pytest.raises(errors.InputError, match="labels is 5; wanted a list"):
+    with raises(errors.InputError, "labels-not-a-list"):
         found.named(labels=5)
-    with pytest.raises(errors.InputError, match="names is 5; wanted a list of names, one for each feature"):
+    with raises(errors.InputError, "names-not-a-list"):
         found.named(names=5)
 
 
 def test_settings_that_are_neither_true_nor_false():
-    with pytest.raises(errors.MethodError, match="complete is 'a'; wanted True or False"):
+    with raises(errors.MethodError, "complete-not-boolean"):
         geex.Regression(complete="a")
-    with pytest.raises(errors.FeaturesError, match="line is 1; wanted True or False"):
+    with raises(errors.FeaturesError, "line-not-boolean"):
         geex.Elements(line=1)
 
 
@@ -278,13 +306,15 @@ def test_an_estimator_is_no_callable_and_the_error_says_what_makes_one_of_it():
         def predict(self, rows):
             return rows[:, 0]
 
-    with pytest.raises(errors.InputError, match=r"geex\.models\.sklearn"):
+    with raises(errors.InputError, "model-not-callable") as caught:
         explained(Estimator(), X, geex.GEEX(0.5), 100)
+    assert "geex.models.sklearn" in str(caught.value)
 
 
 def test_what_to_do_with_a_text():
-    with pytest.raises(errors.GeexError, match=r"x is a str .*geex\.models\.text\(model, text\)"):
+    with raises(errors.ExplicandError, "x-not-real") as caught:
         geex.explain(lambda z: z, "a text", progress=False)
+    assert "geex.models.text(model, text)" in str(caught.value)
 
 
 def test_what_to_do_with_a_module():
@@ -294,7 +324,7 @@ def test_what_to_do_with_a_module():
 
 
 def test_a_list_of_numbers_is_a_row_or_several_baselines():
-    with pytest.raises(errors.BaselineError, match=r"as many as x has: np\.asarray\(baseline\) is a row"):
+    with raises(errors.BaselineError, "baseline-ambiguous"):
         geex.explain(lambda z: z.sum(1), [1.0, 2.0, 3.0], baseline=[0.5, 1.0, 2.0], progress=False)
     found = geex.explain(lambda z: z.sum(1), [1.0, 2.0, 3.0], baseline=[0.5, 1.0], progress=False)
     np.testing.assert_allclose(found.values, [0.25, 1.25, 2.25])

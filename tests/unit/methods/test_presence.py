@@ -54,7 +54,7 @@ def test_features_come_and_go_whole(features):
 
 def test_smooth_fields_have_deviation_one_everywhere_and_the_stated_width():
     """Variance within z < 4.5 at every place, corners included; correlation exp(−Δ²/2w²) within 0.05."""
-    from geex._arrays.arrays import Stream
+    from geex._arrays.random_stream import Stream
     from geex._plan.presence_masks import smooth_fields
 
     fields = smooth_fields(Stream(0, (9,), np.zeros(1)), (12, 15), (0, 1), np.full(4000, 2.0))

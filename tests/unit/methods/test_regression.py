@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import geex
-from geex._arrays.arrays import exact
+from geex._arrays.linear_algebra import solver_precision
 from geex._estimate.linear.design import Design
 from geex._estimate.linear.fit import Fit
 from geex._estimate.linear.knots import Knots
@@ -16,7 +16,7 @@ from geex._estimate.linear.prior_selection import Choice, drawn
 from geex.errors import MethodError
 from geex.methods import GE
 from tests.games import banzhaf, glove, model_of, shapley
-from tests.helpers import explained
+from tests.helpers import explained, raises
 from tests.naive import naive_kernel
 
 RNG = np.random.default_rng(0)
@@ -140,18 +140,18 @@ def test_a_gram_that_rounding_made_indefinite_leaves_the_larger_noises_as_they_a
     sound = (root := rng.normal(size=(40, 8))) @ root.T
     rounded = sound + (noise := rng.normal(size=(40, 40)) * 1e-3) + noise.T
     differences = rng.normal(size=(40, 2))
-    (exact, _), (found, _) = (evidence(gram, differences) for gram in (sound, rounded))
+    (solver_precision, _), (found, _) = (evidence(gram, differences) for gram in (sound, rounded))
     assert np.isneginf(found[RATIOS < 1e-4]).all()
-    np.testing.assert_allclose(found[RATIOS > 0.1], exact[RATIOS > 0.1], rtol=1e-2)
+    np.testing.assert_allclose(found[RATIOS > 0.1], solver_precision[RATIOS > 0.1], rtol=1e-2)
     assert np.isfinite(found.max())
 
 
 def test_on_an_accelerator_contrasts_have_more_digits_than_its_products_may(monkeypatch):
     """float32 products may be made of ten bits there, and G + λ is then not positive for the λ that matter."""
-    monkeypatch.setattr("geex._arrays.arrays.accelerated", lambda array: True)
-    assert exact(np.zeros((2, 3), np.float32)).dtype == np.float64
-    monkeypatch.setattr("geex._arrays.arrays.accelerated", lambda array: False)
-    assert exact(np.zeros((2, 3), np.float32)).dtype == np.float32
+    monkeypatch.setattr("geex._arrays.linear_algebra.accelerated", lambda array: True)
+    assert solver_precision(np.zeros((2, 3), np.float32)).dtype == np.float64
+    monkeypatch.setattr("geex._arrays.linear_algebra.accelerated", lambda array: False)
+    assert solver_precision(np.zeros((2, 3), np.float32)).dtype == np.float32
 
 
 def test_grams_of_candidates_share_their_parts():
@@ -425,9 +425,17 @@ def test_shapley_of_hardly_any_features(shape):
     np.testing.assert_allclose(explanation.values, np.prod(shape), atol=1e-6)
 
 
-@pytest.mark.parametrize("of", [geex.Presence(), geex.Presence(0.2), geex.GEEX(1.0, family=geex.Laplace())], ids=str)
-def test_coefficients_that_are_not_the_values_are_refused(of):
-    with pytest.raises(geex.errors.MethodError, match="take"):
+@pytest.mark.parametrize(
+    ("of", "code"),
+    [
+        (geex.Presence(), "alpha-not-half"),
+        (geex.Presence(0.2), "alpha-not-half"),
+        (geex.GEEX(1.0, family=geex.Laplace()), "family-not-normal"),
+    ],
+    ids=str,
+)
+def test_coefficients_that_are_not_the_values_are_refused(of, code):
+    with raises(MethodError, code):
         explained(lambda z: z.sum(1), np.ones(5), geex.Regression(of), 202)
 
 
@@ -478,13 +486,22 @@ def test_noise_of_any_size(scale, shape, dtype):
 
 @pytest.mark.parametrize("scale", [1e-200, 1e120])
 def test_noise_whose_square_is_no_number_is_refused(scale):
-    with pytest.raises(MethodError, match="rescale x"):
+    with raises(MethodError, "sigma-out-of-range"):
         explained(lambda z: z.sum(1), scale * np.arange(1.0, 6), geex.Regression(geex.GEEX()), 100)
 
 
-@pytest.mark.parametrize("setting", [{"choice": 0}, {"choice": 2.5}, {"most": 0}, {"most": "all"}], ids=str)
-def test_numbers_of_draws_are_checked(setting):
-    with pytest.raises(MethodError, match="wanted a whole number of at least 1"):
+@pytest.mark.parametrize(
+    ("setting", "code"),
+    [
+        ({"choice": 0}, "choice-too-small"),
+        ({"choice": 2.5}, "choice-not-whole"),
+        ({"most": 0}, "most-too-small"),
+        ({"most": "all"}, "most-not-whole"),
+    ],
+    ids=str,
+)
+def test_numbers_of_draws_are_checked(setting, code):
+    with raises(MethodError, code):
         geex.Regression(**setting)
 
 

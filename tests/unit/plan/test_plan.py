@@ -5,7 +5,7 @@ import pytest
 
 import geex
 from geex._plan.path import Dense, Steps
-from geex._plan.plan import Masks
+from geex._plan.plan import DrawCache
 from geex.methods import Interpolated
 from tests.helpers import plan_of
 
@@ -116,7 +116,7 @@ def test_fingerprints():
 def test_masks_are_kept_up_to_the_limit_and_made_again_beyond_it():
     plan, _ = plan_of(X, geex.GEEX(0.5), 3000)
     chunk_bytes = plan.draws_per_chunk * 30 * 8
-    masks = Masks(keep=2 * chunk_bytes)
+    masks = DrawCache(keep=2 * chunk_bytes)
     draws = [masks.draws(plan.search, 0, i, plan.draws_per_chunk, plan.explicand) for i in range(4)]
     again = [masks.draws(plan.search, 0, i, plan.draws_per_chunk, plan.explicand) for i in range(4)]
     assert [a is b for a, b in zip(draws, again, strict=True)] == [True, True, False, False]

@@ -9,8 +9,9 @@ q × q    M = λ + Φᵀ Φ K            Cov u / s² = λ K M⁻¹              
 from dataclasses import dataclass
 from functools import cached_property
 
-from geex._arrays.arrays import Array, device, like, namespace, solved
+from geex._arrays.arrays import Array, device, like, namespace
 from geex._arrays.factorisation import Factored
+from geex._arrays.linear_algebra import triangular_solve
 from geex._estimate.linear.design import Design
 from geex._estimate.linear.knots import Knots
 from geex._estimate.linear.prior import Prior
@@ -31,7 +32,7 @@ class ByDraws:
     def root(self) -> Array:
         """L⁻¹ Φ K (n, q), in the type of Φ."""
         lower = namespace(self.rows).astype(self.lower, self.rows.dtype, copy=False)
-        return solved(lower, self.prior.apply(self.rows))
+        return triangular_solve(lower, self.prior.apply(self.rows))
 
     def forget(self) -> None:
         """Lets go of what can be made again."""
@@ -56,13 +57,15 @@ class ByDraws:
     def freedom(self) -> float:
         """Of the sum of squared residuals of draws left out, whose correlations are those of A⁻¹."""
         xp = namespace(self.lower)
-        root = solved(self.lower, identity(self.lower.shape[0], self.lower))
+        root = triangular_solve(self.lower, identity(self.lower.shape[0], self.lower))
         root = root / xp.sqrt(xp.sum(root**2, axis=0))
         return float(root.shape[0] ** 2 / xp.sum((root.T @ root) ** 2))
 
     def influence(self, design: Design) -> Array:
         """∂û/∂d (n, q)."""
-        return solved(namespace(self.root).astype(self.lower, self.root.dtype, copy=False), self.root, transposed=True)
+        return triangular_solve(
+            namespace(self.root).astype(self.lower, self.root.dtype, copy=False), self.root, transposed=True
+        )
 
 
 @dataclass(frozen=True, eq=False)

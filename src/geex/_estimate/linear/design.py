@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from geex._arrays.arrays import Array, gram, namespace
+from geex._arrays.arrays import Array, namespace
 from geex._arrays.blas import SMALL
+from geex._arrays.linear_algebra import gram
 from geex._estimate.linear.prior import Prior
 
 ROWS = 512

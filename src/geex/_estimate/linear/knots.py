@@ -13,7 +13,8 @@ from math import prod
 
 import numpy as np
 
-from geex._arrays.arrays import Array, Shape, along, like, namespace
+from geex._arrays.arrays import Array, Shape, like, namespace
+from geex._arrays.linear_algebra import multiply_along
 
 MOST = {1: 750, 2: 75**2}  # knots by the number of axes: a kernel along one axis has the square of what lies on it
 
@@ -45,7 +46,7 @@ class Knots:
         grid = xp.reshape(rows, (rows.shape[0], *shape))
         for axis in self.axes:
             matrix = like(side(self.matrix(axis)), rows)
-            grid = along(grid, axis + 1, matrix)
+            grid = multiply_along(grid, axis + 1, matrix)
         return xp.reshape(grid, (rows.shape[0], -1))
 
     def matrix(self, axis: int) -> np.ndarray:

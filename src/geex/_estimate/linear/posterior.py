@@ -8,9 +8,10 @@ q × q    M = λ + Φᵀ Φ K     û = K M⁻¹ Φᵀ d
 
 from dataclasses import dataclass, replace
 
-from geex._arrays.arrays import Array, like, namespace, solved
+from geex._arrays.arrays import Array, like, namespace
 from geex._arrays.blas import PRODUCTS, one_thread
 from geex._arrays.factorisation import Factored
+from geex._arrays.linear_algebra import triangular_solve
 from geex._estimate.linear.covariance import ByDraws, ByFeatures, Covariance, identity
 from geex._estimate.linear.design import Design
 from geex._estimate.linear.knots import Knots
@@ -102,8 +103,8 @@ def _by_draws(design: Design, differences: Array, lift: Lift, prior: Prior, rati
         # λ is less than what products of float32 are wrong by: A may not be positive, and errors made of it are noise
         return _by_draws(Design(xp.astype(rows, xp.float64)), differences, lift, prior, ratio)
     lower = xp.linalg.cholesky(system + ratio * identity(n, system))
-    half = solved(lower, differences)
-    weights = xp.astype(solved(lower, half, transposed=True), rows.dtype, copy=False)
+    half = triangular_solve(lower, differences)
+    weights = xp.astype(triangular_solve(lower, half, transposed=True), rows.dtype, copy=False)
     coefficients = xp.astype(prior.apply(weights.T @ rows), xp.float64, copy=False)
     return Posterior(coefficients, xp.sum(half**2, axis=0) / n, lift, n, ByDraws(lower, rows, prior))
 

@@ -11,7 +11,8 @@ from math import prod
 
 import numpy as np
 
-from geex._arrays.arrays import Array, Shape, along, like, namespace, near
+from geex._arrays.arrays import Array, Shape, like, namespace
+from geex._arrays.linear_algebra import host_unless_accelerated, multiply_along
 from geex._estimate.linear.knots import Knots
 
 WIDTHS = (1 / 75, 1 / 37, 1 / 28, 1.5 / 28, 2 / 28, 3 / 28, 5 / 28)
@@ -37,14 +38,14 @@ class Prior:
 
     def apply(self, rows: Array) -> Array:
         """K times each row of (r, q)."""
-        own = near(rows)
+        own = host_unless_accelerated(rows)
         xp = namespace(own)
         grid = xp.reshape(own, (own.shape[0], *self.shape))
         total = 0.0
         for share, width in self.mixture:
             part = share * grid
             for axis in self.axes if width else ():
-                part = along(part, axis + 1, like(_kernel(self.shape[axis], width), own))
+                part = multiply_along(part, axis + 1, like(_kernel(self.shape[axis], width), own))
             total = part + total
         return like(xp.reshape(total, (own.shape[0], -1)), rows)
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geex._arrays.arrays import Array, host, like, namespace, near
+from geex._arrays.arrays import Array, host, like, namespace
 from geex._arrays.blas import one_thread
+from geex._arrays.linear_algebra import host_unless_accelerated
 from geex._estimate.linear.design import Design
 from geex._estimate.linear.marginal_likelihood import RATIOS, evidence
 from geex._estimate.linear.posterior import Lift
@@ -53,7 +54,7 @@ def chosen_priors(
     some = host(namespace(differences).take(differences, which, axis=0))
     kinds, candidates, tables = [], [], []
     for number, (design, lift) in enumerate(zip(designs, lifts, strict=True)):
-        own = Design(near(design.rows(which)))
+        own = Design(host_unless_accelerated(design.rows(which)))
         for prior in priors(lift.knots, axes):
             gram = host(own.kernel(prior))
             likelihood, ratios = evidence(gram, some)

@@ -1,7 +1,7 @@
 """Workers of a Dask cluster, on as many machines as it has.
 
-Dask moves tasks and starts them again where a worker died; journal, budget, order, progress and Ctrl-C stay on this
-side, as on one machine.
+Dask moves tasks, and starts them again where a worker died. Journal, budget, order, progress and Ctrl-C stay in this
+process, as on one machine.
 """
 
 import threading
@@ -11,20 +11,23 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
+from geex._arrays.validation import shown
 from geex._protocols import Runner
 from geex._query.jobs import Job
 from geex._query.limits import Limits
 from geex._query.retrying_call import Model
-from geex._query.runners.worker import Coming, Packed, Parcel, answer, parcel
+from geex._query.runners.worker import PendingAnswer, PickledModel, PickledPlans, answer, pickled_model
 from geex.errors import InputError, MissingPackage, RunError
 
-COUNT = 5.0  # seconds between counts of the workers, each of which asks the scheduler
-PATIENCE = 30.0  # seconds for a scheduler to answer, and for a first worker to come
+# Seconds between counts of the workers: each count is a request to the scheduler.
+COUNT = 5.0
+# Seconds to wait for a scheduler to answer, and for the first worker.
+PATIENCE = 30.0
 
 
 @dataclass(frozen=True, eq=False)
 class Dask(Runner):
-    """A scheduler's address, or a client of it."""
+    """The address of a scheduler, or a client of it."""
 
     cluster: Any
 
@@ -33,24 +36,33 @@ class Dask(Runner):
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
             threads = max(1, sum(client.nthreads().values()))
-            return DaskPool(client, own, parcel(model, limits, batch, threads))
+            return DaskPool(client, own, pickled_model(model, limits, batch, threads))
         except TimeoutError as error:
             if own:
                 client.close()
-            raise RunError(f"no worker came to {client.scheduler.address} within {PATIENCE:.0f} seconds.") from error
+            raise RunError(
+                f"No worker joined the Dask scheduler at {client.scheduler.address} within {PATIENCE:.0f} seconds. "
+                "Start a worker and make the same call again.",
+                code="dask-without-workers",
+            ) from error
 
     def _client(self) -> tuple[Any, bool]:
         try:
             import distributed
         except ImportError as error:
-            raise MissingPackage("run=geex.run.dask(…) needs Dask: pip install 'geex[dask]'") from error
+            raise MissingPackage(
+                "geex.run.dask needs the package `distributed`. Install it with: pip install 'geex[dask]'",
+                code="dask-missing",
+            ) from error
         if isinstance(self.cluster, distributed.Client):
             return self.cluster, False
         connect: Any = distributed.Client
         try:
             return connect(self.cluster, timeout=PATIENCE, set_as_default=False), True
         except (OSError, ValueError, TypeError) as error:
-            raise RunError(f"there is no Dask scheduler at {self.cluster!r} ({error}).") from error
+            raise RunError(
+                f"No Dask scheduler can be reached at {self.cluster!r} ({error}).", code="dask-unreachable"
+            ) from error
 
 
 class DaskPool:
@@ -58,22 +70,24 @@ class DaskPool:
 
     remote = True
 
-    def __init__(self, client: Any, own: bool, parcel: Parcel) -> None:
-        self.client, self.own, self.batch = client, own, parcel.batch
-        self.packed = Packed()
+    def __init__(self, client: Any, own: bool, model: PickledModel) -> None:
+        self.client, self.own, self.batch = client, own, model.batch
+        self.pickled_plans = PickledPlans()
         self.sources: dict[str, Any] = {}
         self._counted, self._threads = -COUNT, 1
         self.halted = False
-        self.coming: set[Coming] = set()
+        self.pending: set[PendingAnswer] = set()
         self._lock = threading.Lock()
-        self.parcel = self._carried(f"model-{parcel.key}", parcel)
+        self.model = self._shared(f"model-{model.key}", model)
 
-    def _carried(self, name: str, thing: Any) -> Any:
-        """What many tasks need goes to a worker once. It is a task, not scattered data: when its worker is gone, the
-        scheduler has it made again."""
+    def _shared(self, name: str, thing: Any) -> Any:
+        """Send something that many tasks need to a worker once.
+
+        It is a task, not scattered data: when its worker is gone, the scheduler makes it again.
+        """
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sending large graph")
-            return self.client.submit(_the_same, thing, key=f"geex-{name}")
+            return self.client.submit(_identity, thing, key=f"geex-{name}")
 
     @property
     def window(self) -> int:
@@ -84,62 +98,67 @@ class DaskPool:
         return 2 * self._threads
 
     def submit(self, job: Job) -> "Future[Any]":
-        coming = Coming(job)
+        pending = PendingAnswer(job)
         with self._lock:
-            self.coming.add(coming)
+            self.pending.add(pending)
         try:
             source = self._source(job)
-            coming.now = self.client.submit(answer, self.parcel, source, job.start, job.stop, pure=False)
+            # pure=False: Dask must not return an earlier result for the same arguments
+            pending.remote = self.client.submit(answer, self.model, source, job.start, job.stop, pure=False)
         except Exception as error:
-            raise RunError(self._gone(error)) from error
-        coming.now.add_done_callback(lambda now: self._back(coming, now))
-        return coming
+            raise self._gone(error) from error
+        pending.remote.add_done_callback(lambda remote: self._finished(pending, remote))
+        return pending
 
     def _source(self, job: Job) -> Any:
         fingerprint = job.source.fingerprint
         if fingerprint not in self.sources:
-            self.sources[fingerprint] = self._carried(f"plan-{fingerprint}", self.packed(job.source))
+            self.sources[fingerprint] = self._shared(f"plan-{fingerprint}", self.pickled_plans(job.source))
         return self.sources[fingerprint]
 
-    def _back(self, coming: Coming, now: Any) -> None:
+    def _finished(self, pending: PendingAnswer, remote: Any) -> None:
         with self._lock:
-            self.coming.discard(coming)
-        if coming.cancelled():
+            self.pending.discard(pending)
+        if pending.cancelled():
             return
         try:
-            if now.status == "finished":
-                coming.settle(now.result())
-            elif now.status == "error":
-                coming.set_exception(self._error(now.exception()))
+            if remote.status == "finished":
+                pending.finish(remote.result())
+            elif remote.status == "error":
+                pending.set_exception(self._error(remote.exception()))
             elif self.halted:
-                coming.cancel()
+                pending.cancel()
             else:
-                coming.set_exception(RunError(self._gone(now.status)))
+                pending.set_exception(self._gone(remote.status))
         except BaseException as error:
-            coming.set_exception(RunError(self._gone(error)))
+            pending.set_exception(self._gone(error))
         finally:
-            now.release()
+            remote.release()
 
-    def look(self) -> None:
+    def check(self) -> None:
         if self.client.status not in ("running", "connecting"):
-            raise RunError(self._gone(self.client.status))
+            raise self._gone(self.client.status)
 
     def _error(self, error: BaseException) -> Exception:
         if type(error).__name__ == "KilledWorker":
-            return RunError(f"workers died again and again at the same rows ({error}). Is their memory enough?")
-        return error if isinstance(error, Exception) else RunError(str(error))
+            return RunError(
+                f"Workers died several times at the same rows ({error}). Check that their memory is enough.",
+                code="workers-died",
+            )
+        return error if isinstance(error, Exception) else RunError(str(error), code="worker-ended")
 
-    def _gone(self, reason: Any) -> str:
-        return (
-            f"the Dask cluster went away ({reason}). With journal=… the answers so far are kept: start a cluster and "
-            "make the same call again."
+    def _gone(self, reason: Any) -> RunError:
+        return RunError(
+            f"The connection to the Dask cluster was lost ({reason}).",
+            code="dask-lost",
+            fix="Start a cluster and make the same call again; with journal=…, it continues from the answers so far.",
         )
 
     def halt(self) -> None:
         self.halted = True
         with self._lock:
-            coming = list(self.coming)
-        for one in coming:
+            pending = list(self.pending)
+        for one in pending:
             one.cancel()
 
     def close(self) -> None:
@@ -148,12 +167,43 @@ class DaskPool:
             self.client.close()
 
 
-def _the_same(thing: Any) -> Any:
+def _identity(thing: Any) -> Any:
     return thing
 
 
 def dask(cluster: Any) -> Dask:
-    """The workers of a Dask cluster, given by its scheduler's address or a `distributed.Client`."""
+    """Call the model on the workers of a Dask cluster.
+
+    The explanation has the same bytes as without it.
+
+    Parameters
+    ----------
+    cluster
+        The address of a scheduler, such as "tcp://10.0.0.1:8786", or a `distributed.Client`.
+
+    Returns
+    -------
+    Dask
+        A runner for `geex.explain(run=…)`.
+
+    Raises
+    ------
+    InputError
+        `cluster` is empty.
+    RunError
+        When the run starts: the scheduler cannot be reached, or has no workers.
+    MissingPackage
+        When the run starts: Dask is not installed.
+
+    Examples
+    --------
+    >>> import geex
+    >>> geex.run.dask("tcp://10.0.0.1:8786")
+    Dask(cluster='tcp://10.0.0.1:8786')
+    """
     if cluster is None or cluster == "":
-        raise InputError(f"cluster is {cluster!r}; wanted the address of a scheduler, or a distributed.Client.")
+        raise InputError(
+            f"`cluster` must be the address of a Dask scheduler or a distributed.Client; got {shown(cluster)}.",
+            code="cluster-missing",
+        )
     return Dask(cluster)

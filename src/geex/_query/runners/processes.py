@@ -1,6 +1,6 @@
 """Processes of this machine: for models that compute and hold Python's lock.
 
-A process that is killed takes the pool down with it: a new one is made, and asks again what was under way.
+A process that is killed takes its pool down. A new pool is made, which queries again what was in flight.
 """
 
 import multiprocessing
@@ -17,11 +17,13 @@ from geex._protocols import Runner
 from geex._query.jobs import Job
 from geex._query.limits import Limits
 from geex._query.retrying_call import Model
-from geex._query.runners.worker import Coming, Packed, Parcel, answer, parcel
+from geex._query.runners.worker import PendingAnswer, PickledModel, PickledPlans, answer, pickled_model
 from geex.errors import InputError, RunError
 
-DEATHS = 3  # of workers at one job, before it is the job's fault
-LOOK = 1.0  # seconds between looks at whether the parent is there
+# Deaths of workers at one job after which the job is given up: another job of the pool may cause fewer.
+DEATHS = 3
+# Seconds between a worker's checks that its parent is alive.
+CHECK = 1.0
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Processes(Runner):
     workers: int
 
     def open(self, model: Model, limits: Limits, batch: int, stop: threading.Event) -> "ProcessesPool":
-        return ProcessesPool(self.workers, parcel(model, limits, batch, self.workers))
+        return ProcessesPool(self.workers, pickled_model(model, limits, batch, self.workers))
 
 
 class ProcessesPool:
@@ -39,10 +41,10 @@ class ProcessesPool:
 
     remote = True
 
-    def __init__(self, workers: int, parcel: Parcel) -> None:
-        self.workers, self.parcel, self.batch = workers, parcel, parcel.batch
+    def __init__(self, workers: int, model: PickledModel) -> None:
+        self.workers, self.model, self.batch = workers, model, model.batch
         self.window = 2 * workers
-        self.packed = Packed()
+        self.pickled_plans = PickledPlans()
         self.halted = False
         self._lock = threading.RLock()
         self.executor = self._executor()
@@ -50,52 +52,54 @@ class ProcessesPool:
     def _executor(self) -> ProcessPoolExecutor:
         # a fresh interpreter: forks of a process with threads (PyTorch's, ours) can hang
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.workers, context, initializer=_begin, initargs=(self.parcel,))
+        return ProcessPoolExecutor(self.workers, context, initializer=_begin, initargs=(self.model,))
 
     def submit(self, job: Job) -> "Future[Any]":
-        coming = Coming(job)
-        self._send(coming, self.executor)
-        return coming
+        pending = PendingAnswer(job)
+        self._send(pending, self.executor)
+        return pending
 
-    def _send(self, coming: Coming, executor: ProcessPoolExecutor) -> None:
-        job = coming.job
+    def _send(self, pending: PendingAnswer, executor: ProcessPoolExecutor) -> None:
+        job = pending.job
         try:
-            coming.now = executor.submit(_answer, self.packed(job.source), job.start, job.stop)
-        except RuntimeError as error:  # BrokenExecutor is one, and so is a pool that was halted
-            self._again(coming, executor, error)
+            pending.remote = executor.submit(_answer, self.pickled_plans(job.source), job.start, job.stop)
+        except RuntimeError as error:  # BrokenExecutor is one, and so is the error of a pool that was halted
+            self._send_again(pending, executor, error)
             return
-        coming.now.add_done_callback(lambda now: self._back(coming, now, executor))
+        pending.remote.add_done_callback(lambda remote: self._finished(pending, remote, executor))
 
-    def _back(self, coming: Coming, now: "Future[Any]", executor: ProcessPoolExecutor) -> None:
-        if coming.cancelled():
+    def _finished(self, pending: PendingAnswer, remote: "Future[Any]", executor: ProcessPoolExecutor) -> None:
+        if pending.cancelled():
             return
         try:
-            coming.settle(now.result())
+            pending.finish(remote.result())
         except CancelledError:
-            coming.cancel()
+            pending.cancel()
         except BrokenExecutor as error:
-            coming.deaths += 1
-            self._again(coming, executor, error)
+            pending.deaths += 1
+            self._send_again(pending, executor, error)
         except Exception as error:
-            coming.set_exception(error)
+            pending.set_exception(error)
 
-    def _again(self, coming: Coming, broken: ProcessPoolExecutor, error: Exception) -> None:
-        if self.halted or coming.deaths >= DEATHS:
-            rows = f"rows {coming.job.start} … {coming.job.stop - 1}"
-            coming.set_exception(
+    def _send_again(self, pending: PendingAnswer, broken: ProcessPoolExecutor, error: Exception) -> None:
+        if self.halted or pending.deaths >= DEATHS:
+            rows = f"rows {pending.job.start} … {pending.job.stop - 1}"
+            pending.set_exception(
                 RunError(
-                    f"worker processes died {coming.deaths} times while they answered {rows} ({error}). Is memory "
-                    "enough for that many of them? Does the script guard its start by `if __name__ == '__main__':`?"
+                    f"Worker processes died {pending.deaths} times while they answered {rows} ({error}).",
+                    code="workers-died",
+                    fix="Check that memory is enough for that many processes, and that the script guards its start by "
+                    "`if __name__ == '__main__':`.",
                 )
             )
             return
-        with self._lock:
+        with self._lock:  # several jobs find the pool broken at once; only the first one replaces it
             if self.executor is broken:
                 self.executor = self._executor()
             executor = self.executor
-        self._send(coming, executor)
+        self._send(pending, executor)
 
-    def look(self) -> None: ...
+    def check(self) -> None: ...
 
     def halt(self) -> None:
         self.halted = True
@@ -106,32 +110,58 @@ class ProcessesPool:
         self.executor.shutdown(wait=True, cancel_futures=True)
 
 
-_parcel: Parcel | None = None
+_model: PickledModel | None = None
 
 
-def _begin(parcel: Parcel) -> None:
-    """Keeps the model; Ctrl-C is for the process that was started by a person."""
-    global _parcel
-    _parcel = parcel
+def _begin(model: PickledModel) -> None:
+    """Keep the model, and ignore Ctrl-C, which the parent process handles."""
+    global _model
+    _model = model
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
 
 
 def _follow(parent: int) -> None:
-    """Ends the worker when the process that started it is gone, which may have been killed without a word."""
+    """End the worker when its parent process is gone, which may have been killed."""
     while os.getppid() == parent:
-        time.sleep(LOOK)
+        time.sleep(CHECK)
     os._exit(1)
 
 
 def _answer(source: bytes, start: int, stop: int) -> Any:
-    assert _parcel is not None
-    return answer(_parcel, source, start, stop)
+    assert _model is not None
+    return answer(_model, source, start, stop)
 
 
 def processes(workers: int) -> Processes:
-    """`workers` processes, each with a model of its own.
+    """Call the model in processes of this machine, each with a copy of the model.
 
-    A script has to guard its start by `if __name__ == "__main__":`.
+    Use it for models that compute and hold Python's lock. The explanation has the same bytes as without it.
+
+    Parameters
+    ----------
+    workers
+        How many processes, at least 1.
+
+    Returns
+    -------
+    Processes
+        A runner for `geex.explain(run=…)`.
+
+    Raises
+    ------
+    InputError
+        `workers` is not a whole number of at least 1.
+
+    Notes
+    -----
+    A script must guard its start by `if __name__ == "__main__":`. The model must be a function of a module, an adapter
+    of `geex.models`, or another object that can be pickled; with `cloudpickle` installed, most objects can.
+
+    Examples
+    --------
+    >>> import geex
+    >>> geex.run.processes(4)
+    Processes(workers=4)
     """
     return Processes(whole("workers", workers, 1, InputError))

@@ -24,7 +24,7 @@ class Threads(Runner):
 
 
 class ThreadsPool:
-    """Queries are made by the caller's thread, two jobs ahead for every thread: none waits for its next one."""
+    """The caller's thread makes the queries, two jobs for every thread, so that none waits for its next one."""
 
     remote = False
 
@@ -41,9 +41,9 @@ class ThreadsPool:
         return self.executor.submit(self._answer, job)
 
     def _answer(self, job: Job) -> Any:
-        return self.caller(job.made())
+        return self.caller(job.make_queries())
 
-    def look(self) -> None: ...
+    def check(self) -> None: ...
 
     def halt(self) -> None:
         self.executor.shutdown(wait=False, cancel_futures=True)
@@ -53,5 +53,5 @@ class ThreadsPool:
 
 
 def threads(workers: int) -> Threads:
-    """`workers` calls at a time, a thread each. The model has to bear that."""
+    """Return a runner with `workers` threads. The model must be safe to call from several threads."""
     return Threads(whole("workers", workers, 1, InputError))

@@ -1,6 +1,6 @@
-"""What happens in another process: the model is opened once, queries are made from the plan, answers go back.
+"""What runs in another process: the model is opened once, queries are made from the plan, answers are sent back.
 
-A task is a plan, the rows of one of its chunks, and nothing else; what comes back is the answers.
+A task is a plan and the rows of a chunk. Its result is the answers to these rows.
 """
 
 import hashlib
@@ -15,20 +15,22 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import host
+from geex._arrays.validation import code_name, subject
 from geex._plan.plan import Plan
 from geex._protocols import Source
-from geex._query.answers import usable
+from geex._query.answers import validated
 from geex._query.jobs import Job
 from geex._query.limits import Limits
 from geex._query.retrying_call import Caller, Model
 from geex.errors import AnswerError, InputError, ModelError, ModelRaised
 
-PLANS = 8  # that a worker keeps at hand
+# Plans that a worker keeps: a run has one for each baseline and round.
+PLANS = 8
 
 
 @dataclass(frozen=True)
-class Parcel:
-    """A model on its way, and how it may be called."""
+class PickledModel:
+    """A model as bytes, and how it may be called."""
 
     model: bytes
     limits: Limits
@@ -41,49 +43,52 @@ class Parcel:
 
 @dataclass(frozen=True)
 class Failure:
-    """An error on its way back, in words: errors of other libraries do not always travel."""
+    """An error as text: errors of other libraries cannot always be pickled."""
 
     kind: type[ModelError]
     message: str
+    code: str
 
     def error(self) -> ModelError:
-        return self.kind(self.message)
+        return self.kind(self.message, code=self.code)
 
 
-def parcel(model: Model, limits: Limits, batch: int, workers: int) -> Parcel:
-    """The model for each of `workers` processes, which share the pace."""
+def pickled_model(model: Model, limits: Limits, batch: int, workers: int) -> PickledModel:
+    """Return the model for each of `workers` processes, which share the rate limits."""
     requests, rows = limits.requests_per_second, limits.rows_per_second
     share = replace(
         limits,
         requests_per_second=None if requests is None else requests / workers,
         rows_per_second=None if rows is None else rows / workers,
     )
-    return Parcel(packed(model, "the model"), share, batch)
+    return PickledModel(pickled(model, "the model"), share, batch)
 
 
-def packed(thing: Any, name: str) -> bytes:
-    """The thing as bytes that another process can open."""
+def pickled(thing: Any, name: str) -> bytes:
+    """Return the thing as bytes that another process can open. Raise InputError if it cannot be pickled."""
     try:
         return pickle.dumps(thing)
     except Exception as error:
         try:
             import cloudpickle
         except ImportError:
-            raise InputError(
-                f"{name} cannot be sent to another process ({error}); wanted a function of a module, or an adapter of "
-                "geex.models. `pip install cloudpickle` sends most others too."
-            ) from error
+            raise _not_picklable(name, error, " Or `pip install cloudpickle`, which pickles most objects.") from error
     try:
         return bytes(cloudpickle.dumps(thing))
     except Exception as error:
-        raise InputError(
-            f"{name} cannot be sent to another process ({type(error).__name__}: {error}); wanted a function of a "
-            "module, or an adapter of geex.models."
-        ) from error
+        raise _not_picklable(name, error) from error
 
 
-class Packed:
-    """What tasks carry of the plans of a run, packed once."""
+def _not_picklable(name: str, error: Exception, more: str = "") -> InputError:
+    return InputError(
+        f"{subject(name)} cannot be sent to another process ({type(error).__name__}: {error}).",
+        code=f"{code_name(name)}-not-picklable",
+        fix=f"Pass a function of a module, or an adapter of geex.models.{more}",
+    )
+
+
+class PickledPlans:
+    """The plans of a run as bytes, each pickled once."""
 
     def __init__(self) -> None:
         self.sources: dict[str, bytes] = {}
@@ -91,28 +96,28 @@ class Packed:
     def __call__(self, source: Source) -> bytes:
         fingerprint = source.fingerprint
         if fingerprint not in self.sources:
-            bare = source.bare() if isinstance(source, Plan) else source
-            self.sources[fingerprint] = packed(bare, "the plan")
+            bare = source.without_cache() if isinstance(source, Plan) else source
+            self.sources[fingerprint] = pickled(bare, "the plan")
         return self.sources[fingerprint]
 
 
-class Coming(Future[Any]):
-    """An answer to come, and the future of another library that brings it."""
+class PendingAnswer(Future[Any]):
+    """The future of an answer, and the future of another library that brings it."""
 
     def __init__(self, job: Job) -> None:
         super().__init__()
         self.job = job
-        self.now: Any = None
+        self.remote: Any = None
         self.deaths = 0
 
     def cancel(self) -> bool:
-        """Gives it up, unless a worker is at it and cannot be stopped."""
-        if self.now is not None and self.now.cancel() is False:
+        """Cancel it, unless a worker has begun and cannot be stopped."""
+        if self.remote is not None and self.remote.cancel() is False:
             return False
         return super().cancel()
 
-    def settle(self, result: "np.ndarray | Failure") -> None:
-        """Takes what a worker sent back."""
+    def finish(self, result: "np.ndarray | Failure") -> None:
+        """Set the result, or the error, that a worker sent back."""
         if isinstance(result, Failure):
             self.set_exception(result.error())
         else:
@@ -124,32 +129,33 @@ _models: dict[str, Caller] = {}
 _sources: "OrderedDict[bytes, Source]" = OrderedDict()
 
 
-def answer(parcel: Parcel, source: bytes, start: int, stop: int) -> "np.ndarray | Failure":
-    """Answers to rows start … stop − 1, as the model gives them."""
+def answer(model: PickledModel, source: bytes, start: int, stop: int) -> "np.ndarray | Failure":
+    """Return the model's answers to rows start … stop − 1."""
     try:
-        caller = _opened(parcel)
+        caller = _opened(model)
     except Exception as error:
-        return Failure(ModelRaised, _told("the model could not be opened", error))
+        return Failure(ModelRaised, _message("The model could not be opened", error), "model-not-opened")
     try:
-        queries = _unpacked(source).rows(start, stop)
-        return host(usable(caller(queries), stop - start))
+        queries = _unpickled(source).rows(start, stop)
+        return host(validated(caller(queries), stop - start))
     except AnswerError as error:
-        return Failure(AnswerError, str(error))
+        return Failure(AnswerError, str(error), error.code)
     except ModelRaised as error:
-        return Failure(ModelRaised, str(error))
+        return Failure(ModelRaised, str(error), error.code)
     except Exception as error:
-        return Failure(ModelRaised, _told(f"the model raised an error for rows {start} … {stop - 1}", error))
+        text = _message(f"The model raised an error for rows {start} … {stop - 1}", error)
+        return Failure(ModelRaised, text, "model-raised")
 
 
-def _opened(parcel: Parcel) -> Caller:
-    key = parcel.key
+def _opened(model: PickledModel) -> Caller:
+    key = model.key
     with _lock:
         if key not in _models:
-            _models[key] = Caller(pickle.loads(parcel.model), parcel.limits, parcel.batch)
+            _models[key] = Caller(pickle.loads(model.model), model.limits, model.batch)
         return _models[key]
 
 
-def _unpacked(source: bytes) -> Source:
+def _unpickled(source: bytes) -> Source:
     with _lock:
         if source not in _sources:
             _sources[source] = pickle.loads(source)
@@ -158,5 +164,5 @@ def _unpacked(source: bytes) -> Source:
         return _sources[source]
 
 
-def _told(what: str, error: Exception) -> str:
-    return f"{what}, on a worker on {socket.gethostname()}: {type(error).__name__}: {error}"
+def _message(text: str, error: Exception) -> str:
+    return f"{text}, on a worker on {socket.gethostname()}: {type(error).__name__}: {error}"
