@@ -211,7 +211,9 @@ def test_types_of_other_machines():
         assert one.values.tobytes() == other.values.tobytes()
 
 
-@pytest.mark.parametrize("target", [np.array(1), np.array([1]), [np.int8(1)], (t for t in [1])], ids=str)
+@pytest.mark.parametrize(
+    "target", [np.array(1), np.array([1]), [np.int8(1)], (t for t in [1])], ids=["0-d", "1-d", "list", "generator"]
+)
 def test_targets_of_any_library(target):
     explanation = explained(lambda z: np.stack([linear(z), -linear(z)], 1), X, geex.GEEX(0.5), 100, target=target)
     assert explanation.target in (1, [1])

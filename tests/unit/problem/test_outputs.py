@@ -81,7 +81,9 @@ def test_sure_log_odds_of_answers_that_do_not_add_up():
         sure_log_odds(np.array([[3.0, -2.0]]))
 
 
-@pytest.mark.parametrize("score", [None, "softmax", "margin", lambda a: a[:, ::-1]], ids=str)
+@pytest.mark.parametrize(
+    "score", [None, "softmax", "margin", lambda a: a[:, ::-1]], ids=["none", "softmax", "margin", "function"]
+)
 def test_the_target_is_the_predicted_output_of_the_score(score):
     explanation = explained(logits, X, geex.GEEX(0.5), score=score)
     output = logits(X[None])[0]
