@@ -3,6 +3,8 @@ PYTHON ?= python3.11
 # The tests need no torch. TORCH may name a version for another Python than 3.11.
 TORCH ?= $(if $(filter 3.11.%,$(shell $(PYTHON) --version)),torch==2.13.0)
 RUN = .venv/bin/python
+# two files of tests at a time
+PARALLEL = -n 2 --dist loadfile
 
 .PHONY: install mlserver demo docs test quick coverage lint bench bench-queries bench-tables bench-calibration paper illustrations clean
 
@@ -13,11 +15,11 @@ docs: .venv/docs
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --site-dir site
 
 test: lint
-	$(RUN) -m pytest
+	$(RUN) -m pytest $(PARALLEL)
 
 # unit and property tests that are not slow, while you work
 quick: .venv/dev
-	$(RUN) -m pytest -m '(unit or property) and not slow'
+	$(RUN) -m pytest $(PARALLEL) -m '(unit or property) and not slow'
 
 # which lines and branches the tests run: a table, and pages in out/coverage
 coverage: .venv/dev
