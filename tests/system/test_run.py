@@ -242,15 +242,15 @@ def _open():
 
 
 def test_threads_of_one_worker_open_a_model_once():
-    parcel = worker.parcel(Opened(), geex.Limits(), 10, 4)
-    plans = [worker.packed(Ends(np.full((1, 6, 5), float(i))), "the plan") for i in range(worker.PLANS + 4)]
+    pickled = worker.pickled_model(Opened(), geex.Limits(), 10, 4)
+    plans = [worker.pickled(Ends(np.full((1, 6, 5), float(i))), "the plan") for i in range(worker.PLANS + 4)]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda plan: worker.answer(parcel, plan, 0, 1), plans * 20))
+        found = list(pool.map(lambda plan: worker.answer(pickled, plan, 0, 1), plans * 20))
     assert Opened.count == 1
     for i, answers in enumerate(found):
         np.testing.assert_array_equal(answers, model(np.full((1, 6, 5), float(i % len(plans)))))
 
 
-def test_workers_share_the_pace():
-    parcel = worker.parcel(model, geex.Limits(requests_per_second=8, rows_per_second=100), 10, 4)
-    assert (parcel.limits.requests_per_second, parcel.limits.rows_per_second) == (2, 25)
+def test_workers_share_the_rate_limits():
+    pickled = worker.pickled_model(model, geex.Limits(requests_per_second=8, rows_per_second=100), 10, 4)
+    assert (pickled.limits.requests_per_second, pickled.limits.rows_per_second) == (2, 25)

@@ -90,14 +90,14 @@ def declared(value: Any) -> Value:
 
 
 def _settings(value: Any) -> tuple[tuple[str, Value], ...]:
-    """The fields that differ from their defaults."""
-    told = []
+    """Return the fields that differ from their defaults."""
+    changed = []
     for field in fields(value):
         default = field.default if field.default_factory is MISSING else field.default_factory()
         found = declared(getattr(value, field.name))
         if field.init and field.repr and (default is MISSING or found != declared(default)):
-            told.append((field.name, found))
-    return tuple(told)
+            changed.append((field.name, found))
+    return tuple(changed)
 
 
 def module_of(kind: type) -> str:

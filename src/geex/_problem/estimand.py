@@ -45,14 +45,14 @@ class Unit(StrEnum):
 
 
 class Mixed(StrEnum):
-    """What a value holds of other features' values."""
+    """What a value contains of the values of other features."""
 
     NEIGHBOURS = "neighbours"
     AXIS = "axis"
 
 
 class Note(StrEnum):
-    """What is to be said of the errors of a run."""
+    """What standard errors include, and what they do not."""
 
     EXACT = "exact"
     EXACT_IF_STEADY = "exact if steady"
@@ -91,14 +91,14 @@ class Estimand:
     blurred: the noise that the model is averaged over; None where it is not.
     mixed: whether values hold those of other features; `axis`: along which axis of x.
     steps: of a Riemann sum. share: of features that are shown. segments: how many there are.
-    regression: whether values are coefficients of a regression, which a text says first.
+    regression: whether values are coefficients of a regression.
     complete: whether they are made to add up.
-    text: your own sentences, which are shown as they are.
+    text: sentences of a method of your own, which are printed as they are.
 
-    adaptive: whether what was asked follows from answers.
+    adaptive: whether queries depend on earlier answers.
     clipped: whether queries were clipped to the bounds.
     baselines: how many the values are averaged over.
-    notes: what is to be said of the errors.
+    notes: what standard errors include, and what they do not.
     """
 
     quantity: Quantity

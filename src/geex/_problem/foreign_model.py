@@ -1,4 +1,4 @@
-"""What a user's model carries beside answers: the one place that looks for it.
+"""Optional attributes of a user's model. This is the only file that reads them.
 
 A model is any callable. These attributes are optional:
 
@@ -10,6 +10,7 @@ absence    what a baseline of zeros is      identity   a text that is another on
 from dataclasses import dataclass
 from typing import Any
 
+# Members of a module of PyTorch.
 MODULE = ("named_modules", "named_buffers", "state_dict")
 
 

@@ -78,7 +78,7 @@ class Dispatcher:
         batch = "" if job.queries is None else f" of shape {tuple(job.queries.shape)} and type {job.queries.dtype}"
         return ModelRaised(
             f"The model raised {type(error).__name__}: {error}\n(queries {number} … {number + job.size - 1}, a "
-            f"batch{batch})",
+            f"batch{batch}).",
             code="model-raised",
             fix=fix,
         )

@@ -24,7 +24,9 @@ WRAP = "Wrap the model in a Python function and pass it as module:function."
 # What is printed for an error, by its code.
 MESSAGES = {
     "answer-not-a-tensor": Message(WRAP),
+    "answer-not-finite": Message(WRAP),
     "answer-not-listed-scores": Message(WRAP),
+    "answer-not-probabilities": Message("Use --score answer for other numbers, or --score softmax for logits."),
     "graph-input-missing": Message(f"The command line passes one input. {WRAP}"),
     "graph-input-not-chosen": Message(f"Name it with --input-name. If the others need values: {WRAP}"),
     "graph-output-not-chosen": Message("Name it with --output-name."),
@@ -41,10 +43,12 @@ MESSAGES = {
     "row-shape": Message("Use --size, --order or --grey, or save another array."),
     "row-shape-batch-axis": Message("The first axis is a batch: save a single input."),
     "row-shape-channel-axis": Message("The channel axis is missing: save the array as x[None]."),
+    "score-needs-outputs": Message("Use --score answer."),
     "score-not-stored": Message("Name a score with --score."),
     "service-output-not-chosen": Message("Name it with --output-name."),
     "service-unauthorised": Message("Pass a token with --header 'Authorization: env:VARIABLE'."),
     "several-targets": Message(WRAP),
+    "target-without-labels": Message("Pass a file of names with --labels, or the number of the output."),
     "template-for-v2": Message(problem="--request and --response need --protocol json."),
     "template-without-rows": Message(
         problem='--request must contain "{rows}" for all rows of a call, or "{row}" for a single row, and not both.'
