@@ -95,8 +95,8 @@ def blocks(explanation: geex.Explanation, truth: geex.Explanation) -> np.ndarray
             mask[:, top : top + BLOCK, left : left + BLOCK] = 1
             masks = np.concatenate([masks, mask])
     rows = torch.from_numpy(masks.reshape(len(masks), -1)).float()
-    _, ours, errors = explanation.record.regions(rows, [0])
-    theirs, _, own = truth.record.regions(rows, [0])
+    _, ours, errors = explanation.record.regions(rows)
+    theirs, _, own = truth.record.regions(rows)
     return ((ours - theirs).abs() <= _reach(explanation) * torch.hypot(errors, own)).numpy()
 
 

@@ -185,7 +185,7 @@ def _estimate(plan: Plan) -> float:
     answers = np.zeros((plan.rows_per_chunk, 1))
 
     def estimate() -> None:
-        METHOD.estimate(plan, iter([(plan.chunk(0), answers)]), answers[:2], [0], None)
+        METHOD.estimate(geex.Answers(plan, [(plan.chunk(0), answers)], answers[:2], [0]))
 
     return _micro(estimate, plan.rows_per_chunk)
 

@@ -12,27 +12,26 @@ from typing import Any
 
 import geex
 from geex._arrays.arrays import Array
-from geex._estimate.score_function import Answered, Moments, moments
-from geex._plan.plan import Plan
+from geex._estimate.score_function import Moments, moments
 from geex._problem.estimand import Estimand
-from geex._problem.outputs import Score
 from geex._protocols import Features, Method
 
 ENDS = 2  # f(x) and f(x̊), which every budget includes
 
 
-def prefixes(answered: Answered, draws: list[int], targets: list[int], score: Score) -> dict[int, Moments]:
+def prefixes(answers: geex.Answers, draws: list[int]) -> dict[int, Moments]:
     """The sums of the first n draws for each n of `draws`, in one pass over the chunks; and, at −1, of all."""
     total: Moments | None = None
     found: dict[int, Moments] = {}
     done = 0
-    for chunk, answers in answered:
+    for chunk, raw in answers.chunks:
+        outputs = answers.outputs(raw)
         for count in draws:
             if done < count <= done + chunk.count:
                 piece = chunk.part(0, count - done)
-                part = moments(piece, answers[: piece.rows, :], targets, score)
+                part = moments(piece, outputs[: piece.rows, :])
                 found[count] = part if total is None else total + part
-        whole = moments(chunk, answers, targets, score)
+        whole = moments(chunk, outputs)
         total = whole if total is None else total + whole
         done += chunk.count
     assert total is not None, "a search affords one couple of draws at least"
@@ -50,9 +49,9 @@ class Nested(Method):
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Any:
         return self.method.search(explicand, baseline, features, rows)
 
-    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Moments:
-        draws = {budget: plan.search.afford(budget - ENDS) for budget in self.budgets}
-        sums = prefixes(answered, sorted(set(draws.values())), targets, score)
+    def estimate(self, answers: geex.Answers) -> Moments:
+        draws = {budget: answers.plan.search.afford(budget - ENDS) for budget in self.budgets}
+        sums = prefixes(answers, sorted(set(draws.values())))
         self.found.update({budget: sums[count].values for budget, count in draws.items()})
         return sums[-1]
 

@@ -1,6 +1,7 @@
 """geex explains one decision of a model that can only be queried."""
 
 from geex import errors, evaluate, methods, models, plot, run
+from geex._estimate.answers import Answers
 from geex._explain.explain import estimate, explain, explain_batch
 from geex._explain.stop_rules import Precise, Settled
 from geex._plan.noise import Gaussian, Laplace, Logistic
@@ -31,6 +32,7 @@ from geex.methods.shapley import Shapley
 __all__ = [
     "GEEX",
     "Additive",
+    "Answers",
     "Draws",
     "Elements",
     "Estimand",

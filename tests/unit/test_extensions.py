@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import geex
-from geex._problem.outputs import scored
 from tests.helpers import assert_within, explained
 
 SLOPE = np.arange(1.0, 9.0)
@@ -56,13 +55,13 @@ class Occlusion(geex.Method):
     def search(self, explicand, baseline, features, rows):
         return Windows(self.width)
 
-    def estimate(self, plan, answered, ends, targets, score):
+    def estimate(self, answers):
         lost, hidden = 0.0, 0.0
-        for chunk, answers in answered:
-            change = scored(ends, score)[:1, targets] - scored(answers, score)[:, targets]
+        for chunk, raw in answers.chunks:
+            change = answers.ends_scored[:1] - answers.outputs(raw)
             lost = lost + change.T @ chunk.draws.noise / self.width
             hidden = hidden + chunk.draws.noise.sum(axis=0)
-        values = plan.features.total(lost / hidden)
+        values = answers.plan.features.total(lost / hidden)
         return Found(values, 0 * values, 0 * values[:, 0])
 
     def estimand(self, search):
@@ -256,8 +255,8 @@ def test_an_estimate_without_errors_is_refused():
         values: np.ndarray
 
     class Hairless(Occlusion):
-        def estimate(self, plan, answered, ends, targets, score):
-            return Bald(super().estimate(plan, answered, ends, targets, score).values)
+        def estimate(self, answers):
+            return Bald(super().estimate(answers).values)
 
     with pytest.raises(geex.errors.MethodError, match="Bald must have stderr") as raised:
         explained(linear, X, Hairless(), 50)

@@ -11,11 +11,9 @@ from math import comb, inf, prod
 import numpy as np
 
 from geex._arrays.arrays import Array, host, like, namespace
-from geex._estimate.score_function import Answered
-from geex._plan.plan import Plan
+from geex._estimate.answers import Answers
 from geex._plan.subsets import Subsets
 from geex._problem.estimand import Note
-from geex._problem.outputs import Score, scored
 from geex._protocols import Estimate
 
 ROUGH = 1.0  # degrees of freedom of a noise that is known from two answers
@@ -70,23 +68,24 @@ class Exact(Estimate):
         return bool(namespace(self.noise).any(self.noise > 0))
 
 
-def exactly(plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Exact:
-    """The sum over all subsets; `ends` (2, k) are the raw answers for x and the baseline."""
+def exactly(answers: Answers) -> Exact:
+    """Return the sum over all subsets."""
+    plan, ends = answers.plan, answers.ends
     search: Subsets = plan.search  # type: ignore[assignment]
     players, q = list(search.players), len(search.players)
-    outputs = host(scored(ends, score))[:, targets]
+    outputs = host(answers.ends_scored)
     total, squares = np.repeat((outputs[0] - outputs[1])[:, None] / q, q, axis=1), np.full(q, 2 / q**2)
-    for chunk, answers in answered:
+    for chunk, raw in answers.chunks:
         shown = host(chunk.draws.noise)[:, players]
-        f = (host(scored(answers, score))[:, targets] - outputs[1]).reshape(chunk.count, 2, len(targets))
+        f = (host(answers.outputs(raw)) - outputs[1]).reshape(chunk.count, 2, -1)
         for side, mask in enumerate((shown, 1 - shown)):
             shares = _shares(mask)
             total += f[:, side, :].T @ shares
             squares += np.sum(shares**2, axis=0)
     count = prod(plan.features.shape(tuple(plan.explicand.shape)))
-    values, gain = np.zeros((len(targets), count)), np.zeros(count)
+    values, gain = np.zeros((len(total), count)), np.zeros(count)
     values[:, players], gain[players] = total, np.sqrt(squares)
-    return Exact(like(values, ends), like(gain, ends), like(np.zeros(len(targets)), ends))
+    return Exact(like(values, ends), like(gain, ends), like(np.zeros(len(total)), ends))
 
 
 def _shares(masks: np.ndarray) -> np.ndarray:

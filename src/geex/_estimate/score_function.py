@@ -10,16 +10,13 @@ neighbouring strata of α, so that half the squared difference of their terms es
 Values are summed in float64, chunk by chunk, so they do not depend on the batch.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import sqrt
 
 from geex._arrays.arrays import Array, namespace
+from geex._estimate.answers import Answers
 from geex._plan.plan import Chunk
-from geex._problem.outputs import Score, scored
 from geex._protocols import Estimate
-
-Answered = Iterable[tuple[Chunk, Array]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,14 +70,14 @@ class Moments(Estimate):
         return namespace(spread).sqrt(spread) / sqrt(self.draws * self.coupled)
 
 
-def moments(chunk: Chunk, answers: Array, targets: list[int], score: Score, regions: Array | None = None) -> Moments:
-    """The sums of one chunk, from its answers (rows, k); of `regions` (r, p) of features where they are given."""
+def moments(chunk: Chunk, outputs: Array, regions: Array | None = None) -> Moments:
+    """Return the sums of one chunk for its scored answers (rows, k); over `regions` (r, p) of features if given."""
     search = chunk.plan.search
-    xp = namespace(answers)
-    outputs = xp.reshape(scored(answers, score), (chunk.count, search.rows, -1))
+    xp = namespace(outputs)
+    outputs = xp.reshape(outputs, (chunk.count, search.rows, -1))
     weights = chunk.weights() if regions is None else chunk.weights() @ regions.T
     sums = xp.astype(xp.sum(weights, axis=1), xp.float64)
-    rows = [_output(contrast(outputs[:, :, target]), weights, sums, search.block) for target in targets]
+    rows = [_output(contrast(outputs[:, :, target]), weights, sums, search.block) for target in range(outputs.shape[2])]
     units = chunk.count // search.block
     return Moments(
         xp.stack([total for total, _, _ in rows]),
@@ -127,9 +124,9 @@ def _couples(terms: Array, block: int) -> Array:
     return terms[0:even:2, :] - terms[1:even:2, :]
 
 
-def estimate(answered: Answered, targets: list[int], score: Score, regions: Array | None = None) -> Moments:
-    """The sums of a whole run, in the order of its chunks."""
-    parts = (moments(chunk, answers, targets, score, regions) for chunk, answers in answered)
+def estimate(answers: Answers, regions: Array | None = None) -> Moments:
+    """Return the sums of a whole run, in the order of its chunks."""
+    parts = (moments(chunk, answers.outputs(raw), regions) for chunk, raw in answers.chunks)
     result = next(parts)
     for part in parts:
         result = result + part

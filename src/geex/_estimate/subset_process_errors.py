@@ -32,13 +32,11 @@ import numpy as np
 
 from geex._arrays.arrays import Array, host, like
 from geex._arrays.blas import one_thread
+from geex._estimate.answers import Answers
 from geex._estimate.linear.prior_selection import evenly
-from geex._estimate.score_function import Answered
 from geex._estimate.subset_process import Belief, Game, believed
-from geex._plan.plan import Plan
 from geex._plan.subsets import Subsets, strata
 from geex._problem.estimand import Note
-from geex._problem.outputs import Score, scored
 from geex._protocols import Estimate
 
 FITTED = 1536  # draws that are fitted; the others say what the fit is off by
@@ -181,18 +179,19 @@ def _untold(draws: int, rows: np.ndarray) -> np.ndarray:
     return np.asarray(share * players * (1 - players / q))
 
 
-def played(plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Played:
-    """What the answers to subsets say; `ends` (2, k) are the raw answers for x and the baseline."""
+def played(answers: Answers) -> Played:
+    """Return the process over subsets, fitted to the answers."""
+    plan = answers.plan
     search: Subsets = plan.search  # type: ignore[assignment]
     contrasts, differences = [], []
-    for chunk, answers in answered:
-        outputs = host(scored(answers, score)).astype(np.float64)[:, targets].reshape(chunk.count, 2, -1)
+    for chunk, raw in answers.chunks:
+        outputs = host(answers.outputs(raw)).astype(np.float64).reshape(chunk.count, 2, -1)
         differences.append(outputs[:, 0, :] - outputs[:, 1, :])
         contrasts.append(2.0 * (host(chunk.draws.noise)[:, list(search.players)] > 0) - 1)
-    both = host(scored(ends, score)).astype(np.float64)[:, targets]
+    both = host(answers.ends_scored).astype(np.float64)
     rows, d, wholes = np.concatenate(contrasts), np.concatenate(differences), both[0] - both[1]
     sizes = np.maximum(np.abs(d).max(axis=0), np.abs(wholes))
     sizes = np.where(sizes > 0, sizes, 1.0)  # of answers of any size, near 1
     d, wholes = d / sizes, wholes / sizes
     features = prod(plan.features.shape(tuple(plan.explicand.shape)))
-    return Played(rows, d, wholes, sizes, believed(rows, d, wholes), search.players, features, ends)
+    return Played(rows, d, wholes, sizes, believed(rows, d, wholes), search.players, features, answers.ends)

@@ -15,6 +15,7 @@ from geex._problem.task import Task
 from geex._protocols import Search
 from geex._query.ordered_answers import default_batch
 from geex._query.session import Engine, Session
+from geex._results.end_answers import EndAnswers
 from geex._results.explanation import Explanation
 from geex._results.record import Record, explained
 from geex._stored_names import why_unstable
@@ -64,15 +65,16 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     task = replace(task, score=resolved_score(task.score, ends))
     output = scored(ends, task.score)
     check_label_count(task.labels, int(output.shape[1]))
-    targets, several = target_indices(task.target, output[0, :])
+    targets, _ = target_indices(task.target, output[0, :])
+    answered = EndAnswers(ends, targets, task.score, again)
     if task.method.compares:
         little_to_explain(output, targets)
     asked: list[Asked] = []
     for part, (plan, draws) in enumerate(plans):
         if draws and in_rounds(task):
-            found = ask_in_rounds(querier, task, plan, draws, ends, part, targets, again)
+            found = ask_in_rounds(querier, task, plan, draws, answered, part)
         else:
-            found = ask_at_once(querier, task, plan, draws, ends, part, targets)
+            found = ask_at_once(querier, task, plan, draws, answered, part)
         if found is None:
             break
         asked.append(found)
@@ -87,11 +89,12 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
         ends,
         [found.answers for found in asked],
         used if querier.incomplete else querier.queried,
+        targets,
         again,
         querier.incomplete,
         " and ".join(dict.fromkeys(found.ended for found in asked if found.ended)),
     )
-    explanation = explained(record, [found.estimate for found in asked], targets, several)
+    explanation = explained(record, [found.estimate for found in asked])
     unsteady_model(explanation)
     return replace(explanation, seconds=time.perf_counter() - start)
 

@@ -37,7 +37,7 @@ from geex._query.limits import Limits
 from geex._query.retrying_call import Model
 from geex._query.session import Engine, engine
 from geex._results.explanation import Explanation
-from geex._results.record import Record, estimated, explained, stored
+from geex._results.record import Record, estimated, explained
 from geex.errors import (
     ExplicandError,
     FeaturesError,
@@ -216,20 +216,17 @@ def estimate(
     plans = [replace(plan, features=task.features) for plan in record.plans]
     output = scored(record.ends[:1, :], task.score)[0, :]
     check_label_count(named if strict else None, int(output.shape[0]))
-    targets, several = target_indices(target, output)
-    record = replace(record, task=task, plans=plans)
-    parts = [
-        estimated(record.task, p, stored(p, a), record.ends, i, targets)
-        for i, (p, a) in enumerate(zip(plans, record.answers, strict=True))
-    ]
+    targets, _ = target_indices(target, output)
+    record = replace(record, task=task, plans=plans, targets=targets)
+    parts = [estimated(task.method, answers) for answers in record.method_answers()]
     names = explanation.names if features == explanation.features else None
-    found = explained(record, parts, targets, several)
+    found = explained(record, parts)
     settings = replace(found.settings, absence=explanation.settings.absence)
     return replace(found, labels=named, names=names, settings=settings)
 
 
 def _check_masks(record: Record, features: Features) -> None:
-    """Masks that show and hide whole features tell nothing about other ones."""
+    """DrawCache that show and hide whole features tell nothing about other ones."""
     masked = record.plans[0].search.features
     if masked is not None and masked != features:
         raise FeaturesError(

@@ -12,11 +12,11 @@ import numpy as np
 
 from geex._arrays.arrays import Array, accelerated, host, namespace
 from geex._plan.plan import Chunk, DrawCache, Plan, seed_of
-from geex._problem.outputs import scored
 from geex._problem.task import Task
 from geex._protocols import Estimate, Method, RoundsMethod
 from geex._query.ordered_answers import Querier
-from geex._results.record import estimated, pair_of, stored, under_noise
+from geex._results.end_answers import EndAnswers
+from geex._results.record import estimated, stored
 
 FIRST = 16
 GROWTH = 1.5
@@ -39,50 +39,36 @@ def in_rounds(task: Task) -> bool:
     return task.stop is not None or isinstance(task.method, RoundsMethod)
 
 
-def ask_at_once(
-    querier: Querier, task: Task, plan: Plan, draws: int, ends: Array, part: int, targets: list[int]
-) -> Asked | None:
-    """Asks `draws` draws, and estimates while they come; None where the asking was stopped before anything came."""
-    heard = [ends[:0, :]]
-    answered = _listen(querier.chunks(plan, draws), heard)
-    begun = list(islice(answered, 1))
-    if not begun and querier.incomplete:
+def ask_at_once(querier: Querier, task: Task, plan: Plan, draws: int, ends: EndAnswers, part: int) -> Asked | None:
+    """Query `draws` draws, and estimate while the answers come in; return None if the run stopped before the first."""
+    blocks = [ends.raw[:0, :]]
+    chunks = _collecting(querier.chunks(plan, draws), blocks)
+    first = list(islice(chunks, 1))
+    if not first and querier.incomplete:
         return None
-    estimate = estimated(task, plan, chain(begun, answered), ends, part, targets)
-    return Asked(plan, namespace(ends).concat(heard, axis=0), estimate)
+    estimate = estimated(task.method, ends.answers(plan, chain(first, chunks), part))
+    return Asked(plan, namespace(ends.raw).concat(blocks, axis=0), estimate)
 
 
-def _listen(answered: Iterator[tuple[Chunk, Array]], heard: list[Array]) -> Iterator[tuple[Chunk, Array]]:
-    """Passes answers on and keeps them."""
-    for chunk, answers in answered:
-        heard.append(answers)
+def _collecting(chunks: Iterator[tuple[Chunk, Array]], blocks: list[Array]) -> Iterator[tuple[Chunk, Array]]:
+    """Yield chunks with their answers, and append the answers to `blocks`."""
+    for chunk, answers in chunks:
+        blocks.append(answers)
         yield chunk, answers
 
 
-def ask_in_rounds(
-    querier: Querier,
-    task: Task,
-    plan: Plan,
-    draws: int,
-    ends: Array,
-    part: int,
-    targets: list[int],
-    again: Array | None = None,
-) -> Asked | None:
-    """Asks at most `draws` draws; None where the asking was stopped before anything came.
-
-    again: the second answer for x, of which rules are told too.
-    """
-    xp, stop = namespace(ends), task.stop
-    span = _span(ends, part, targets, task)
-    answers, own, number, before, seed = ends[:0, :], 0, 0, None, plan.seed
+def ask_in_rounds(querier: Querier, task: Task, plan: Plan, draws: int, ends: EndAnswers, part: int) -> Asked | None:
+    """Query at most `draws` draws, round by round; return None if the run stopped before the first answer."""
+    xp, stop = namespace(ends.raw), task.stop
+    span = np.asarray(host(ends.answers(plan, (), part).span))
+    answers, own, number, before, seed = ends.raw[:0, :], 0, 0, None, plan.seed
     if not plan.cache.keep:
         plan = replace(plan, cache=DrawCache(keep=KEPT_ACCELERATED if accelerated(plan.explicand) else KEPT))
     while True:
         done = plan.earlier + own
         size = min(_size(task.method, plan, number, done), draws - done)
-        heard = [block for _, block in querier.chunks(plan, own + size, own)]
-        answers = xp.concat([answers, *heard], axis=0)
+        blocks = [block for _, block in querier.chunks(plan, own + size, own)]
+        answers = xp.concat([answers, *blocks], axis=0)
         own = answers.shape[0] // plan.search.rows - plan.earlier
         done = plan.earlier + own
         if done == 0:
@@ -90,19 +76,17 @@ def ask_in_rounds(
         if own == 0 and plan.before is not None:
             plan = plan.before[0]
         if querier.incomplete or done >= draws:
-            return Asked(plan, answers, estimated(task, plan, stored(plan, answers), ends, part, targets))
+            return Asked(plan, answers, estimated(task.method, ends.answers(plan, stored(plan, answers), part)))
         if stop is not None and _may_stop(task.method, number):
-            now = estimated(task, plan, stored(plan, answers), ends, part, targets)
-            now = under_noise(now, ends, again, task.score, targets)
+            now = estimated(task.method, ends.answers(plan, stored(plan, answers), part))
+            now = ends.with_model_noise(now)
             reason = stop.met(now, before, span)
             if reason is not None:
                 return Asked(plan, answers, now, reason)
             before = now
         number += 1
         if isinstance(task.method, RoundsMethod):
-            search = task.method.next_search(
-                number, plan, stored(plan, answers), pair_of(ends, part), targets, task.score
-            )
+            search = task.method.next_search(number, ends.answers(plan, stored(plan, answers), part))
             plan, own = replace(plan, search=search, seed=seed_of(seed, LEG, number), before=(plan, own)), 0
 
 
@@ -120,9 +104,3 @@ def _size(method: Method, plan: Plan, number: int, done: int) -> int:
 def _may_stop(method: Method, number: int) -> bool:
     """Whether a rule may end the run with this round."""
     return not isinstance(method, RoundsMethod) or method.may_stop_after(number)
-
-
-def _span(ends: Array, part: int, targets: list[int], task: Task) -> np.ndarray:
-    """f(x) − f(x̊) of every target (k,)."""
-    outputs = host(scored(pair_of(ends, part), task.score))[:, targets]
-    return np.asarray(outputs[0] - outputs[1])

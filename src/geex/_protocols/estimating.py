@@ -15,10 +15,8 @@ from geex.errors import MethodError
 
 if TYPE_CHECKING:
     from geex._arrays.arrays import Array
-    from geex._estimate.score_function import Answered
-    from geex._plan.plan import Plan
+    from geex._estimate.answers import Answers
     from geex._problem.estimand import Estimand, Note
-    from geex._problem.outputs import Score
 
 
 def _missing(estimate: Estimate, what: str) -> MethodError:
@@ -113,21 +111,19 @@ class Method(Storable, ABC):
         """Return the search, given that `rows` queries may be asked."""
 
     @abstractmethod
-    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Estimate:
-        """Return values of the outputs `targets`. `ends` (2, k) are the raw answers for x and the baseline."""
+    def estimate(self, answers: Answers) -> Estimate:
+        """Return values of the outputs `answers.targets`."""
 
     @abstractmethod
     def estimand(self, search: Any) -> Estimand:
         """Return what the values estimate, and whether they add up."""
 
-    def regions(
-        self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
-    ) -> Estimate | None:
+    def regions(self, answers: Answers, rows: Array) -> Estimate | None:
         """Return the estimate of sums over regions, rows (r, p) of 0 and 1; None where errors of sums are not known.
 
         Default: what `Estimate.over` returns.
         """
-        return self.estimate(plan, answered, ends, targets, score).over(rows)
+        return self.estimate(answers).over(rows)
 
 
 class RoundsMethod(Method):
@@ -141,9 +137,7 @@ class RoundsMethod(Method):
         """Return how many draws round `number` has."""
 
     @abstractmethod
-    def next_search(
-        self, number: int, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score
-    ) -> Search:
+    def next_search(self, number: int, answers: Answers) -> Search:
         """Return what round `number` asks, given the answers before it."""
 
     def may_stop_after(self, number: int) -> bool:

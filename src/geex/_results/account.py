@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import stdtrit
 
-from geex._arrays.arrays import host
+from geex._arrays.arrays import Array, host
 from geex._problem.estimand import Additive, Quantity
+from geex._results.target_axis import numbers, with_axis
 
 if TYPE_CHECKING:
     from geex._results.explanation import Explanation
@@ -73,11 +74,10 @@ class Account:
 
 def accounts(explanation: "Explanation") -> list[Account]:
     """Return the account of every explained output."""
-    several = isinstance(explanation.target, list)
     around = explanation.values if explanation.centre is None else explanation.centre
-    sums = [_sums(array, several) for array in (explanation.values, around)]
+    sums = [_sums(with_axis(array, explanation.target)) for array in (explanation.values, around)]
     fields = (explanation.output, explanation.base_value, explanation.gap, explanation.gap_stderr)
-    ends = [np.atleast_1d(np.asarray(host(field), np.float64)) for field in fields]
+    ends = [numbers(field) for field in fields]
     return [account(explanation, *row) for row in zip(*ends, *sums, strict=True)]
 
 
@@ -98,6 +98,6 @@ def rounding(gap: float, error: float, output: float, base: float) -> bool:
     return max(abs(gap), 0.0 if np.isnan(error) else error) < ROUNDING * max(abs(output), abs(base), 1e-300)
 
 
-def _sums(array: object, several: bool) -> Sequence[float]:
-    values = np.asarray(host(array), np.float64)
-    return [float(row.sum()) for row in (values if several else values[None])]
+def _sums(values: Array) -> Sequence[float]:
+    """Σ over features of values (k, *shape)."""
+    return [float(row.sum()) for row in np.asarray(host(values), np.float64)]

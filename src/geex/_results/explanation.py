@@ -15,10 +15,11 @@ from geex._problem.estimand import Estimand
 from geex._problem.outputs import checked_labels
 from geex._protocols import Features
 from geex._results.precision import needed
-from geex._results.region import Region, chosen, summed, widest
+from geex._results.region import Region, region_row, summed, widest
 from geex._results.saved_file import read_file, write_file
 from geex._results.settings import Settings
 from geex._results.summary import advised, described
+from geex._results.target_axis import from_file, is_single, numbers, with_axis
 from geex.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Explanation:
 
     def error_share(self) -> float:
         """`reach`, as a share of f(x) − f(x̊)."""
-        error, output, base = (np.asarray(host(number)) for number in (self.reach, self.output, self.base_value))
+        error, output, base = (numbers(shown) for shown in (self.reach, self.output, self.base_value))
         with np.errstate(over="ignore"):
             return float(np.max(error / np.maximum(np.abs(output - base), np.finfo(float).tiny)))
 
@@ -117,9 +118,19 @@ class Explanation:
         """Whether the model's own noise is more than rounding: over a thousandth of f(x) − f(x̊)."""
         if self.noise is None:
             return False
-        noise, output, base = (np.asarray(host(number)) for number in (self.noise, self.output, self.base_value))
+        noise, output, base = (numbers(shown) for shown in (self.noise, self.output, self.base_value))
         rounding = ROUNDING * np.maximum(np.abs(output), np.abs(base))
         return bool(np.any((noise > STEADY * np.abs(output - base)) & (noise > rounding)))
+
+    @property
+    def targets(self) -> list[int]:
+        """The explained outputs as a list, whether `target` is one or several."""
+        return [self.target] if isinstance(self.target, int) else self.target
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        """The shape of the features."""
+        return tuple(with_axis(self.values, self.target).shape)[1:]
 
     @property
     def adds_up(self) -> bool:
@@ -129,7 +140,7 @@ class Explanation:
     def numpy(self) -> "Explanation":
         """The same with NumPy arrays, whatever library and device made it."""
         arrays: dict[str, Any] = {}
-        for name in (*_ARRAYS, *_EXTRA, "noise", "reach"):
+        for name in (*_ARRAYS, *_EXTRA, *_NUMBERS):
             value = getattr(self, name)
             arrays[name] = value if value is None or isinstance(value, float) else host(value)
         return replace(self, **arrays, record=None)
@@ -137,11 +148,10 @@ class Explanation:
     def named(self, labels: Sequence[str] | None = None, names: Sequence[str] | None = None) -> "Explanation":
         """The same with names for the model's outputs (`labels`, one for each) and for the features (`names`)."""
         labels, names = checked_labels(labels), checked_labels(names, "names", "feature")
-        size = int(np.prod(self.values.shape[1:] if isinstance(self.target, list) else self.values.shape))
+        size = int(np.prod(self._shape))
         if names is not None and len(names) != size:
             raise InputError(f"names has {len(names)} entries and there are {size} features; wanted one for each.")
-        outputs = self.target if isinstance(self.target, list) else [self.target]
-        known = max(outputs) + 1 if self.record is None else int(self.record.ends.shape[1])
+        known = max(self.targets) + 1 if self.record is None else int(self.record.ends.shape[1])
         if labels is not None and len(labels) < known:
             raise InputError(
                 f"labels has {len(labels)} entries and the model has {known} outputs or more; wanted one for each."
@@ -218,24 +228,22 @@ class Explanation:
         can be (`joint` is False); the joint one is in `geex.estimate(journal).region(mask)`, if the run had a journal.
         """
         _check_level(level)
-        several = isinstance(self.target, list)
-        shape = tuple(self.values.shape)[1:] if several else tuple(self.values.shape)
-        row = chosen(mask, shape, self.names)
+        row = region_row(mask, self._shape, self.names)
         if self.record is not None:
-            targets = self.target if isinstance(self.target, list) else [self.target]
-            found = self.record.regions(like(row, self.record.task.explicand), targets)
+            found = self.record.regions(like(row, self.record.task.explicand))
         else:
             arrays = (self.values, self.values if self.centre is None else self.centre, self.stderr)
-            found = widest(row, *(array if several else array[None, ...] for array in arrays))
+            found = widest(row, *(with_axis(array, self.target) for array in arrays))
         width = float(stdtrit(self.freedom, 0.5 + level / 2))
-        change = host(self.output) - host(self.base_value)
-        return summed(found, width, change if self.adds_up else np.nan * change, several, self.record is not None)
+        change = numbers(self.output) - numbers(self.base_value)
+        change = change if self.adds_up else np.nan * change
+        return summed(found, width, change, is_single(self.target), self.record is not None)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes all but the record to `path`, an .npz file with no pickle in it."""
         plain = self.numpy()
         facts = {name: getattr(plain, name) for name in (*_FACTS, *_OPTIONAL)}
-        for name in ("noise", "reach"):
+        for name in _NUMBERS:
             number = getattr(plain, name)
             facts[name] = None if number is None else np.asarray(number).tolist()
         arrays: dict[str, Any] = {name: np.asarray(getattr(plain, name)) for name in _ARRAYS}
@@ -246,15 +254,12 @@ class Explanation:
     def load(cls, path: str | os.PathLike[str]) -> "Explanation":
         """Reads what `save` wrote; the arrays are NumPy's."""
         facts, arrays, features = read_file(file_path("path", path, FileError), (*_FACTS, *_ARRAYS))
-        return cls(
-            **_scalars({name: arrays[name] for name in _ARRAYS}),
-            **{name: facts[name] for name in _FACTS},
-            **{name: facts[name] for name in _OPTIONAL if name in facts},
-            noise=_number(facts.get("noise")),
-            reach=_number(facts.get("reach")),
-            **_extra(arrays),
-            features=features,
-        )
+        single = is_single(facts["target"])
+        fields: dict[str, Any] = {name: from_file(arrays[name], single) for name in _ARRAYS}
+        fields |= {name: facts[name] for name in (*_FACTS, *_OPTIONAL) if name in facts}
+        fields |= {name: from_file(facts[name], single) for name in _NUMBERS if facts.get(name) is not None}
+        fields |= {name: arrays[name] for name in _EXTRA if name in arrays}
+        return cls(**fields, features=features)
 
     def __repr__(self) -> str:
         return described(self)
@@ -271,26 +276,10 @@ def _check_level(level: Any) -> None:
         raise InputError(f"level is {level!r}; wanted a probability such as 0.95.")
 
 
-def _number(written: Any) -> Any:
-    """A number, or one for each target, as it was written."""
-    return np.asarray(written) if isinstance(written, list) else written
-
-
-def _extra(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Those of the arrays that are not in every file."""
-    return {name: arrays.get(name) for name in _EXTRA}
-
-
-def _scalars(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """What is one number for one target as a float."""
-    numbers = {name: np.asarray(array, dtype=np.float64) for name, array in arrays.items()}
-    fields = ("values", "stderr")
-    return {name: float(a) if name not in fields and a.ndim == 0 else a for name, a in numbers.items()}
-
-
 _OPTIONAL = ("labels", "names", "seconds", "partial", "ended")
 _FACTS = ("target", "queries", "freedom", "estimand", "settings")
 _EXTRA = ("explicand", "baseline", "centre")
+_NUMBERS = ("noise", "reach")
 _ARRAYS = ("values", "stderr", "base_value", "output", "gap", "gap_stderr")
 
 

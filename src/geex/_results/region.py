@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import Array, as_array, host, like, namespace
+from geex._results.target_axis import squeezed
 from geex.errors import InputError
 
 
@@ -36,7 +37,7 @@ class Region:
     joint: bool = True
 
 
-def chosen(mask: Any, shape: tuple[int, ...], names: Sequence[str] | None = None) -> np.ndarray:
+def region_row(mask: Any, shape: tuple[int, ...], names: Sequence[str] | None = None) -> np.ndarray:
     """The mask as a row (1, p) of 0 and 1: True or False for every feature, or the names of some."""
     if isinstance(mask, str):
         return _named([mask], names)
@@ -76,12 +77,14 @@ def widest(row: np.ndarray, values: Array, centre: Array, stderr: Array) -> tupl
     return total(values), total(centre), total(stderr)
 
 
-def summed(found: tuple[Array, Array, Array], width: float, change: Any, several: bool, joint: bool) -> Region:
-    """The region of a sum, what its interval is around and its error, (k, 1) each. width: of the interval's half, in
-    standard errors; change: f(x) − f(x̊)."""
+def summed(found: tuple[Array, Array, Array], width: float, change: np.ndarray, single: bool, joint: bool) -> Region:
+    """Return the region of a sum, of the centre of its interval and of its standard error, (k, 1) each.
+
+    width: half the interval, in standard errors. change: f(x) − f(x̊) (k,). single: whether the target is one output.
+    """
     values, centre, errors = found
     ends = [values, errors, centre - width * errors, centre + width * errors, centre]
-    value, stderr, low, high, middle = (end[:, 0] if several else float(end[0, 0]) for end in ends)
     with np.errstate(all="ignore"):
-        share = np.where(change == 0, np.nan, np.divide(host(value), change))
-    return Region(value, stderr, low, high, like(share, value) if several else float(share), middle, joint)
+        share = np.where(change == 0, np.nan, np.divide(host(values)[:, 0], change))
+    value, stderr, low, high, middle = (squeezed(end[:, 0], single) for end in ends)
+    return Region(value, stderr, low, high, squeezed(like(share, values), single), middle, joint)

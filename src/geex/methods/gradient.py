@@ -11,13 +11,12 @@ from math import prod
 from geex._arrays.arrays import Array, Shape, difference_overflows, namespace
 from geex._arrays.gaussian_filter import Kernel
 from geex._arrays.validation import is_whole, positive, truth, whole
-from geex._estimate.score_function import Answered, estimate
+from geex._estimate.answers import Answers
+from geex._estimate.score_function import estimate
 from geex._plan.noise import Gaussian, Noise
 from geex._plan.path import Dense, Fixed, Positions, Steps
-from geex._plan.plan import Plan
 from geex._problem.estimand import Additive, Blurred, Estimand, Mixed, Quantity, Unit
 from geex._problem.features import image_axes
-from geex._problem.outputs import Score
 from geex._protocols import Estimate, Family, Features, Method
 from geex._stored_names import stored
 from geex.errors import MethodError
@@ -30,14 +29,12 @@ LARGE = 1e100
 class ByScore(Method):
     """Methods whose values are means of answers times weights."""
 
-    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Estimate:
-        return estimate(answered, targets, score)
+    def estimate(self, answers: Answers) -> Estimate:
+        return estimate(answers)
 
-    def regions(
-        self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
-    ) -> Estimate:
+    def regions(self, answers: Answers, rows: Array) -> Estimate:
         """The estimate of sums over regions, rows (r, p) of 0 and 1, instead of features."""
-        return estimate(answered, targets, score, rows)
+        return estimate(answers, rows)
 
 
 @stored("GEEX/1")

@@ -15,12 +15,11 @@ from scipy.ndimage import gaussian_filter
 
 from geex._arrays.arrays import Array, host, largest, namespace
 from geex._arrays.validation import is_number, whole
+from geex._estimate.answers import Answers
 from geex._estimate.linear.fit import Fits
-from geex._estimate.score_function import Answered
 from geex._plan.plan import Plan
 from geex._plan.presence_masks import PresenceMasks
 from geex._problem.estimand import Additive, Estimand, Quantity
-from geex._problem.outputs import Score
 from geex._protocols import Features, RoundsMethod
 from geex._stored_names import stored
 from geex.errors import MethodError
@@ -84,24 +83,21 @@ class Guided(RoundsMethod):
         """Return whether round `number` is a fine one."""
         return number % 2 == 1
 
-    def next_search(
-        self, number: int, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score
-    ) -> PresenceMasks:
+    def next_search(self, number: int, answers: Answers) -> PresenceMasks:
         """Return what round `number` asks, given the answers before it."""
+        plan = answers.plan
         shape = tuple(plan.explicand.shape)
         width = self._width(number)
         if number % 2 == 0:
             return self._masks(plan.features, shape, width)
-        values = QUICKLY.estimate(plan, answered, ends, targets, score).values
+        values = QUICKLY.estimate(answers).values
         return self._masks(plan.features, shape, width, _top(values, plan, self.top, self.fine))
 
-    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fits:
-        return BY.estimate(plan, answered, ends, targets, score)
+    def estimate(self, answers: Answers) -> Fits:
+        return BY.estimate(answers)
 
-    def regions(
-        self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
-    ) -> Fits:
-        return BY.regions(plan, answered, ends, targets, score, rows)
+    def regions(self, answers: Answers, rows: Array) -> Fits:
+        return BY.regions(answers, rows)
 
     def estimand(self, search: PresenceMasks) -> Estimand:
         return Estimand(Quantity.GUIDED_PRESENCE, Additive.NO, regression=True)

@@ -23,12 +23,11 @@ import numpy as np
 from geex._arrays.arrays import Array, Shape, host, like, namespace
 from geex._arrays.random_stream import Stream
 from geex._arrays.validation import positive, whole
-from geex._estimate.score_function import Answered
+from geex._estimate.answers import Answers
 from geex._plan.plan import Plan
 from geex._plan.search import Draws
 from geex._problem.estimand import Estimand, Quantity
 from geex._problem.features import image_axes, label_map, regular, spread
-from geex._problem.outputs import Score, scored
 from geex._protocols import Estimate, Features, Method, Search
 from geex._stored_names import stored
 from geex.errors import FeaturesError, MethodError, MissingPackage
@@ -80,15 +79,15 @@ class LIME(Method):
         axes = image_axes(shape, features.channels)
         return _spread(superpixels(host(explicand), axes, self.superpixels), shape, features)
 
-    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> "Regions":
-        xp = namespace(ends)
+    def estimate(self, answers: Answers) -> "Regions":
+        plan, ends, xp = answers.plan, answers.ends, namespace(answers.ends)
         assert isinstance(plan.search, Presences)
-        presence, outputs = [like(np.ones((1, plan.search.count)), ends)], [ends[:1, :]]
-        for chunk, answers in answered:
+        presence, raw = [like(np.ones((1, plan.search.count)), ends)], [ends[:1, :]]
+        for chunk, block in answers.chunks:
             presence.append(xp.astype(chunk.draws.noise, ends.dtype))
-            outputs.append(answers)
+            raw.append(block)
         rows = xp.concat(presence, axis=0)
-        scores = scored(xp.concat(outputs, axis=0), score)[:, targets]
+        scores = answers.outputs(xp.concat(raw, axis=0))
         return Regions(plan, *ridge(rows, scores, kernel(rows, self.width), self.ridge))
 
     def estimand(self, search: "Presences") -> Estimand:

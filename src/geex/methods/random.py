@@ -8,11 +8,9 @@ from math import prod
 
 from geex._arrays.arrays import Array, namespace
 from geex._arrays.random_stream import Stream
-from geex._estimate.score_function import Answered
-from geex._plan.plan import Plan
+from geex._estimate.answers import Answers
 from geex._plan.search import Draws
 from geex._problem.estimand import Estimand, Quantity, Unit
-from geex._problem.outputs import Score
 from geex._protocols import Estimate, Features, Method, Search
 from geex._stored_names import stored
 
@@ -25,12 +23,11 @@ class Random(Method):
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> "Nothing":
         return Nothing()
 
-    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> "Guess":
+    def estimate(self, answers: Answers) -> "Guess":
         """Values that depend on the seed and the target. Drawn like `ends`, in float64, in which ties are unlikely."""
-        for _ in answered:
-            raise AssertionError("nothing is asked, so nothing is answered")
+        plan, ends = answers.plan, answers.ends
         count = prod(plan.features.shape(tuple(plan.explicand.shape)))
-        rows = [Stream(plan.seed, (4, target), ends).uniform((count,)) for target in targets]
+        rows = [Stream(plan.seed, (4, target), ends).uniform((count,)) for target in answers.targets]
         return Guess(namespace(ends).stack(rows))
 
     def estimand(self, search: "Nothing") -> Estimand:

@@ -14,6 +14,7 @@ from typing import Any
 from geex._arrays.arrays import Array, namespace
 from geex._arrays.linear_algebra import solver_precision
 from geex._arrays.validation import truth, whole
+from geex._estimate.answers import Answers
 from geex._estimate.linear.design import Design
 from geex._estimate.linear.fit import Fits, fitted, linear_of
 from geex._estimate.linear.knots import knots_for
@@ -21,11 +22,10 @@ from geex._estimate.linear.noise_refit import fits
 from geex._estimate.linear.posterior import Lift
 from geex._estimate.linear.prior_selection import chosen_priors, evenly
 from geex._estimate.linear.prior_uncertainty import Rivals
-from geex._estimate.score_function import Answered, contrast
+from geex._estimate.score_function import contrast
 from geex._plan.plan import Plan
 from geex._problem.estimand import Additive, Estimand
 from geex._problem.features import Elements, neighbouring, regular
-from geex._problem.outputs import Score, scored
 from geex._protocols import Features, LinearDraws, Method, RoundsMethod, Search
 from geex._stored_names import stored
 from geex.errors import MethodError
@@ -95,9 +95,10 @@ class Regression(Method):
             )
         return search
 
-    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Fits:
+    def estimate(self, answers: Answers) -> Fits:
+        plan = answers.plan
         lifts = lifts_of(plan)
-        designs, differences = gathered(answered, lifts, targets, score)
+        designs, differences = gathered(answers, lifts)
         most = self.most or differences.shape[0]
         thinned = most < differences.shape[0]
         if thinned:
@@ -105,39 +106,36 @@ class Regression(Method):
             designs = [design.of(which) for design in designs]
             differences = namespace(differences).take(differences, which, axis=0)
         choices = chosen_priors(designs, lifts, differences, _axes(plan), self.choice)
-        outputs = scored(ends, score)
-        xp, found_fits = namespace(outputs), []
+        span, found_fits = answers.span, []
+        xp = namespace(span)
         together = linear_of(plan).neighbours
         for places, choice, found in fits(designs, lifts, differences, [one.best for one in choices], together):
             own = xp.stack([differences[:, place] for place in places], axis=1)
             rivals = None
             if self.complete:
-                spans = [outputs[0, targets[place]] - outputs[1, targets[place]] for place in places]
-                found = found.summing_to(xp.stack(spans), xp.ones_like(found.lift.reach))
+                found = found.summing_to(xp.stack([span[place] for place in places]), xp.ones_like(found.lift.reach))
             else:
                 rivals = Rivals(designs, lifts, own, [choices[place].beside(choice) for place in places])
             found_fits.append((places, fitted(found, plan, designs[choice.lift], own, rivals, thinned)))
         return Fits(found_fits)
 
-    def regions(
-        self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
-    ) -> Fits:
+    def regions(self, answers: Answers, rows: Array) -> Fits:
         """The estimate of sums over regions, rows (r, p) of 0 and 1, instead of features."""
-        return self.estimate(plan, answered, ends, targets, score).over(rows)
+        return self.estimate(answers).over(rows)
 
     def estimand(self, search: Any) -> Estimand:
         found = replace(self.of.estimand(search), regression=True)
         return replace(found, additive=Additive.EXACTLY, complete=True) if self.complete else found
 
 
-def gathered(answered: Answered, lifts: list[Lift], targets: list[int], score: Score) -> tuple[list[Design], Array]:
-    """Φ of every lift, and the differences d (n, k) in float64, of a whole run."""
+def gathered(answers: Answers, lifts: list[Lift]) -> tuple[list[Design], Array]:
+    """Return Φ of every lift, and the differences d (n, k) in float64, of a whole run."""
     contrasts, differences = [], []
-    for chunk, answers in answered:
-        plan, xp = chunk.plan, namespace(answers)
+    for chunk, raw in answers.chunks:
+        plan, xp = chunk.plan, namespace(raw)
         search, linear = plan.search, linear_of(plan)
-        outputs = xp.reshape(scored(answers, score), (chunk.count, search.rows, -1))
-        d = xp.stack([contrast(outputs[:, :, target]) for target in targets], axis=1)
+        outputs = xp.reshape(answers.outputs(raw), (chunk.count, search.rows, -1))
+        d = xp.stack([contrast(outputs[:, :, target]) for target in range(outputs.shape[2])], axis=1)
         differences.append(2 * d if linear.of_features else d)
         rows = solver_precision(search.contrasts(chunk.draws, plan.explicand, plan.baseline))
         contrasts.append(_lowered(rows, lifts, linear))

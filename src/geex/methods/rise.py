@@ -14,12 +14,11 @@ import numpy as np
 from geex._arrays.arrays import Array, Shape, like, namespace
 from geex._arrays.random_stream import Stream
 from geex._arrays.validation import is_number, whole
-from geex._estimate.score_function import Answered, Moments, estimate
-from geex._plan.plan import Plan
+from geex._estimate.answers import Answers
+from geex._estimate.score_function import Moments, estimate
 from geex._plan.search import Draws
 from geex._problem.estimand import Estimand, Quantity
 from geex._problem.features import image_axes
-from geex._problem.outputs import Score
 from geex._protocols import Features, Method, Search
 from geex._stored_names import stored
 from geex.errors import MethodError
@@ -49,8 +48,8 @@ class RISE(Method):
         check_path(explicand, baseline)
         return SmoothMasks(self.cells, float(self.keep), image_axes(tuple(explicand.shape), features.channels))
 
-    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Moments:
-        return estimate(answered, targets, score)
+    def estimate(self, answers: Answers) -> Moments:
+        return estimate(answers)
 
     def estimand(self, search: "SmoothMasks") -> Estimand:
         return Estimand(Quantity.EXPECTED_SCORE)

@@ -9,19 +9,17 @@ pixels, or there are very many, it is a regression with a prior that knows of ne
 over masks of s of the p features, s drawn ∝ 1/(s(p − s)). Either way they add up at any budget.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from geex._arrays.arrays import Array
+from geex._estimate.answers import Answers
 from geex._estimate.exact_shapley import Exact, exactly
 from geex._estimate.linear.fit import Fits
-from geex._estimate.score_function import Answered
 from geex._estimate.subset_process_errors import Played, played
-from geex._plan.plan import Plan
 from geex._plan.presence_masks import PresenceMasks
 from geex._plan.subsets import Subsets, players_of
 from geex._problem.estimand import Additive, Estimand, Quantity
 from geex._problem.features import neighbouring
-from geex._problem.outputs import Score
 from geex._protocols import Features, Method, Search
 from geex._stored_names import stored
 from geex.methods.gradient import ByScore
@@ -67,18 +65,16 @@ class Shapley(Method):
         flat = len(neighbouring(features, tuple(explicand.shape))) > 1
         return subsets if 1 <= len(players) <= (EXACT if flat else MOST) else some
 
-    def estimate(self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score) -> Shared:
-        if plan.search.all_draws is None:
-            return self.by.estimate(plan, answered, ends, targets, score)
-        parts = list(answered)
-        asked = sum(chunk.count for chunk, _ in parts)
-        found = exactly if asked == plan.search.all_draws else played
-        return found(plan, parts, ends, targets, score)
+    def estimate(self, answers: Answers) -> Shared:
+        every = answers.plan.search.all_draws
+        if every is None:
+            return self.by.estimate(answers)
+        answers = replace(answers, chunks=list(answers.chunks))
+        queried = sum(chunk.count for chunk, _ in answers.chunks)
+        return exactly(answers) if queried == every else played(answers)
 
-    def regions(
-        self, plan: Plan, answered: Answered, ends: Array, targets: list[int], score: Score, rows: Array
-    ) -> Shared:
-        return self.estimate(plan, answered, ends, targets, score).over(rows)
+    def regions(self, answers: Answers, rows: Array) -> Shared:
+        return self.estimate(answers).over(rows)
 
     def estimand(self, search: Search) -> Estimand:
         return Estimand(Quantity.SHAPLEY, Additive.EXACTLY)

@@ -4,7 +4,7 @@ A region is made of neighbouring features whose intervals exclude 0 on the same 
 largest |Σ values| is taken. In a list of features every feature is a region of its own.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.ndimage import label
@@ -102,7 +102,7 @@ def _joint(explanation: Explanation, rows: np.ndarray, targets: list[int]) -> tu
         spread = np.expand_dims(rows.reshape(-1, *grid), axis + 1)
         rows = np.broadcast_to(spread, (len(rows), *shape)).reshape(len(rows), -1)
     try:
-        sums = record.regions(like(rows, record.task.explicand), targets)
+        sums = replace(record, targets=targets).regions(like(rows, record.task.explicand))
     except MethodError:
         return None
     values, centre, errors = (np.asarray(host(part), np.float64) for part in sums)

@@ -199,7 +199,7 @@ def test_errors_hold_for_a_model_that_no_smooth_sum_is_like():
     for one in found:
         record = one.record
         plan, rows = record.plans[0], top.reshape(1, -1).astype(float)
-        estimate = geex.Guided().regions(plan, stored(plan, record.answers[0]), record.ends, [0], None, rows)
+        estimate = geex.Guided().regions(geex.Answers(plan, stored(plan, record.answers[0]), record.ends, [0]), rows)
         fit = estimate.fits[0][1]
         believed = np.sqrt(fit.posterior.scale * fit.posterior.covering(rows))
         errors.append([believed[0], estimate.stderr[0, 0]])
