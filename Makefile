@@ -73,7 +73,7 @@ mlserver: .venv-mlserver/ready
 # torch is pinned and comes first; what depends on it must not replace it
 .venv/dev: pyproject.toml | .venv/bin/python
 	$(if $(TORCH),$(RUN) -m pip install --quiet $(TORCH))
-	$(RUN) -m pip install --quiet --editable '.[onnx,http,sklearn,app,lime,dask]' --group dev --group docs
+	$(RUN) -m pip install --quiet --editable '.[onnx,http,sklearn,app,lime,dask,ray]' --group dev --group docs
 	$(RUN) -m pip install --quiet --no-deps lime $(if $(TORCH),--group whitebox)
 	touch $@
 

