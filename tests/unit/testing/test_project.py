@@ -1,6 +1,6 @@
 """Everything of geex's own passes the checks that an extension has to pass."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -146,21 +146,24 @@ class Drifting(Occlusion):
 
 
 class Doubled(geex.Presence):
-    def estimate(self, plan, answered, ends, targets, score):
-        return super().estimate(plan, [(chunk, 2 * answers) for chunk, answers in answered], ends, targets, score)
+    def estimate(self, answers):
+        return super().estimate(self._doubled(answers))
 
-    def regions(self, plan, answered, ends, targets, score, rows):
-        return super().regions(plan, [(chunk, 2 * answers) for chunk, answers in answered], ends, targets, score, rows)
+    def regions(self, answers, rows):
+        return super().regions(self._doubled(answers), rows)
+
+    def _doubled(self, answers):
+        return replace(answers, chunks=[(chunk, 2 * raw) for chunk, raw in answers.chunks])
 
 
 class Uniform(geex.Presence):
-    def estimate(self, plan, answered, ends, targets, score):
-        return super().estimate(plan, answered, ends, targets[:1] * len(targets), score)
+    def estimate(self, answers):
+        return super().estimate(replace(answers, targets=answers.targets[:1] * len(answers.targets)))
 
 
 class Unregional(geex.Presence):
-    def regions(self, plan, answered, ends, targets, score, rows):
-        return super().regions(plan, answered, ends, targets, score, 1 - rows)
+    def regions(self, answers, rows):
+        return super().regions(answers, 1 - rows)
 
 
 @pytest.mark.parametrize(
