@@ -19,7 +19,7 @@ from geex._results.region import Region, region_row, summed, widest
 from geex._results.saved_file import read_file, write_file
 from geex._results.settings import Settings
 from geex._results.summary import advised, described
-from geex._results.target_axis import from_file, is_single, numbers, with_axis
+from geex._results.target_axis import is_single, numbers, numbers_from_file, with_axis
 from geex.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -255,9 +255,10 @@ class Explanation:
         """Reads what `save` wrote; the arrays are NumPy's."""
         facts, arrays, features = read_file(file_path("path", path, FileError), (*_FACTS, *_ARRAYS))
         single = is_single(facts["target"])
-        fields: dict[str, Any] = {name: from_file(arrays[name], single) for name in _ARRAYS}
+        fields: dict[str, Any] = {name: np.asarray(arrays[name], np.float64) for name in _OF_FEATURES}
+        fields |= {name: numbers_from_file(arrays[name], single) for name in _ENDS}
         fields |= {name: facts[name] for name in (*_FACTS, *_OPTIONAL) if name in facts}
-        fields |= {name: from_file(facts[name], single) for name in _NUMBERS if facts.get(name) is not None}
+        fields |= {name: numbers_from_file(facts[name], single) for name in _NUMBERS if facts.get(name) is not None}
         fields |= {name: arrays[name] for name in _EXTRA if name in arrays}
         return cls(**fields, features=features)
 
@@ -280,7 +281,9 @@ _OPTIONAL = ("labels", "names", "seconds", "partial", "ended")
 _FACTS = ("target", "queries", "freedom", "estimand", "settings")
 _EXTRA = ("explicand", "baseline", "centre")
 _NUMBERS = ("noise", "reach")
-_ARRAYS = ("values", "stderr", "base_value", "output", "gap", "gap_stderr")
+_OF_FEATURES = ("values", "stderr")
+_ENDS = ("base_value", "output", "gap", "gap_stderr")
+_ARRAYS = (*_OF_FEATURES, *_ENDS)
 
 
 def completed(values: Array, base_value: Array, output: Array) -> Array:

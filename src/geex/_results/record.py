@@ -16,7 +16,7 @@ from geex._results.end_answers import EndAnswers
 from geex._results.explanation import Explanation, completed
 from geex._results.precision import reaches
 from geex._results.settings import Settings
-from geex._results.target_axis import is_single, squeezed
+from geex._results.target_axis import is_single, squeezed, without_axis
 from geex._version import __version__
 from geex.errors import MethodError
 
@@ -109,8 +109,8 @@ def explained(record: Record, parts: list[Estimate]) -> Explanation:
     gap = completed(values, ends.base_value, ends.output)
     single = is_single(task.target)
     return Explanation(
-        values=squeezed(values, single),
-        stderr=squeezed(stderr, single),
+        values=without_axis(values, single),
+        stderr=without_axis(stderr, single),
         base_value=squeezed(ends.base_value, single),
         output=squeezed(ends.output, single),
         gap=squeezed(gap, single),
@@ -124,7 +124,7 @@ def explained(record: Record, parts: list[Estimate]) -> Explanation:
         features=task.features,
         baseline=sum(task.baselines[:count]) / count,
         record=record,
-        centre=squeezed(centre, single) if any(part.centre is not None for part in parts) else None,
+        centre=without_axis(centre, single) if any(part.centre is not None for part in parts) else None,
         partial=record.partial,
         ended=record.ended,
         reach=squeezed(_reach(parts, values), single),

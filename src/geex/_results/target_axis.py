@@ -14,10 +14,15 @@ def is_single(target: Target) -> bool:
 
 
 def squeezed(array: Any, single: bool) -> Any:
-    """Return an array (k, …) as it is shown: for a single target without its first axis, one number as a float."""
+    """Return numbers (k,), or an array (k, …) that is not of features, as shown: one number of one target is a float."""
     if not single:
         return array
     return float(array[0]) if array.ndim == 1 else array[0, ...]
+
+
+def without_axis(array: Array, single: bool) -> Array:
+    """Return an array of features (k, *features) as shown; it stays an array if x is one number."""
+    return array[0, ...] if single else array
 
 
 def with_axis(array: Array, target: int | list[int]) -> Array:
@@ -30,7 +35,7 @@ def numbers(shown: Array | float | None) -> np.ndarray:
     return np.atleast_1d(np.asarray(host(shown), np.float64))
 
 
-def from_file(stored: Any, single: bool) -> Any:
-    """Return a stored array in float64, and one number of a single target as a float."""
+def numbers_from_file(stored: Any, single: bool) -> Any:
+    """Return stored numbers in float64; one number of a single target is a float."""
     array = np.asarray(stored, np.float64)
     return float(array) if single and array.ndim == 0 else array

@@ -81,9 +81,14 @@ def test_lists_and_nested_lists_will_do():
 
 
 @pytest.mark.parametrize("method", [geex.Regression(), geex.Shapley(), geex.Presence(alpha=0.5)], ids=str)
-def test_an_input_that_is_one_number(method):
+def test_an_input_that_is_one_number(method, tmp_path):
     found = geex.explain(lambda z: 2 * z, np.float64(3.0), method=method, queries=20, progress=False)
     np.testing.assert_allclose(found.values, 6.0, rtol=1e-6)
+    assert found.region(np.array(True)).value == pytest.approx(6)
+    loaded = geex.Explanation.load(found.save(tmp_path / "number.npz"))
+    assert loaded.values.shape == loaded.stderr.shape == ()
+    assert loaded.region(np.array(True)).value == pytest.approx(6)
+    assert "6" in repr(loaded)
 
 
 def test_a_strip_that_is_far_longer_than_wide():
