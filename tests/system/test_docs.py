@@ -21,6 +21,32 @@ PAGES = [
 ]
 
 
+EXTENDING = sorted(path.name for path in (DOCS / "extending").iterdir())
+CODE = re.compile(r"```(python|sh)(?: title=\"([^\"]+)\")?\n(.*?)```", re.DOTALL)
+
+
+@pytest.mark.parametrize("page", EXTENDING)
+def test_the_extension_on_a_page_works(page, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    before = set(sys.modules)
+    scope = {"__name__": "__main__"}
+    try:
+        for language, file, code in CODE.findall((DOCS / "extending" / page).read_text()):
+            if file:
+                Path(file).write_text(code)
+            elif language == "sh":
+                shell = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+                subprocess.run(["sh", "-ec", code], check=True, env=shell, capture_output=True)
+            else:
+                exec(code, scope)
+    finally:
+        for name in set(sys.modules) - before:
+            if (tmp_path / f"{name}.py").exists():
+                del sys.modules[name]
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_on_a_page_runs(page, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")

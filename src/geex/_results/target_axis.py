@@ -14,7 +14,7 @@ def is_single(target: Target) -> bool:
 
 
 def squeezed(array: Any, single: bool) -> Any:
-    """Return numbers (k,), or an array (k, …) that is not of features, as shown: one number of one target is a float."""
+    """Return numbers (k,), or an array (k, …) without features, as shown: one number of one target is a float."""
     if not single:
         return array
     return float(array[0]) if array.ndim == 1 else array[0, ...]
