@@ -20,7 +20,7 @@ ROUGH = 1.0  # degrees of freedom of a noise that is known from two answers
 
 
 @dataclass(frozen=True, eq=False)
-class Exact(Estimate):
+class ExactEstimate(Estimate):
     """Values (k, p) that are no estimate, but for the model's own noise.
 
     gain (p,): the deviation of a value where that of an answer is 1. noise (k,): that of the answers, 0 where the model
@@ -50,11 +50,11 @@ class Exact(Estimate):
     def sum_stderr(self) -> Array:
         return 0 * self.values[:, 0]
 
-    def with_model_noise(self, noise: Array) -> "Exact":
+    def with_model_noise(self, noise: Array) -> "ExactEstimate":
         """The same for a model with noise (k,)."""
         return replace(self, noise=namespace(self.noise).astype(noise, self.noise.dtype), steady=True)
 
-    def over(self, rows: Array) -> "Exact":
+    def over(self, rows: Array) -> "ExactEstimate":
         """Of sums over regions, rows (r, p) of 0 and 1, instead of features; with the most that their error can be."""
         rows = namespace(rows).astype(rows, self.values.dtype)
         return replace(self, values=self.values @ rows.T, gain=self.gain @ rows.T)
@@ -68,7 +68,7 @@ class Exact(Estimate):
         return bool(namespace(self.noise).any(self.noise > 0))
 
 
-def exactly(answers: Answers) -> Exact:
+def estimate_exactly(answers: Answers) -> ExactEstimate:
     """Return the sum over all subsets."""
     plan, ends = answers.plan, answers.ends
     search: Subsets = plan.search  # type: ignore[assignment]
@@ -85,7 +85,7 @@ def exactly(answers: Answers) -> Exact:
     count = prod(plan.features.shape(tuple(plan.explicand.shape)))
     values, gain = np.zeros((len(total), count)), np.zeros(count)
     values[:, players], gain[players] = total, np.sqrt(squares)
-    return Exact(like(values, ends), like(gain, ends), like(np.zeros(len(total)), ends))
+    return ExactEstimate(like(values, ends), like(gain, ends), like(np.zeros(len(total)), ends))
 
 
 def _shares(masks: np.ndarray) -> np.ndarray:

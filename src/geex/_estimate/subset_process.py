@@ -1,4 +1,4 @@
-"""A game as a Gaussian process over subsets: what was asked tells of interactions too, and of subsets not asked.
+"""A Gaussian process over subsets: its prior includes interactions, and it predicts subsets that were not queried.
 
     f = Σ_T c_T Π_{k∈T} e_k,    c_T ~ N(0, s² Π_{k∈T} θ_k),    e_k = 1 where player k shows and −1 where not
 
@@ -7,9 +7,9 @@ A draw's difference, of a subset less its mirror, holds the odd T alone, and so 
     d   = 2 Σ_{T odd} c_T Π_{k∈T} e_k  Cov(d, d') = 4 s² K(e, e'),   K = h sinh(Σ_k η_k e_k e'_k)
     ξ_k = 2 Σ_{T∋k odd} c_T / |T|      Cov(ξ_k, d) = 4 s² θ_k e_k ∫ ½ Π_{j≠k}(1 + tθ_j e_j) + ½ Π_{j≠k}(1 − tθ_j e_j) dt
 
-over t from 0 to 1, with η = artanh θ and h = Π √(1 − θ²). With small θ this is the regression of d on e. The whole
-against nothing is a draw too, whose difference f(x) − f(x̊) is known: so the values add up. With all subsets they are
-the Shapley values, whatever θ.
+over t from 0 to 1, with η = artanh θ and h = Π √(1 − θ²). With small θ this is the regression of d on e. The full and
+the empty subset are one more draw, whose difference f(x) − f(x̊) is known: so the values add up. With all subsets they
+are the Shapley values, whatever θ.
 
 θ is chosen by the marginal likelihood: first alike for all players, then larger for those that do more.
 """
@@ -48,7 +48,7 @@ FINE, FINE_SHARES = _logarithmic(40)
 
 
 @dataclass(frozen=True, eq=False)
-class Belief:
+class Hyperparameters:
     """θ (q,) and the noise λ beside K, with the evidence for them."""
 
     theta: np.ndarray
@@ -57,18 +57,18 @@ class Belief:
 
 
 @dataclass(frozen=True, eq=False)
-class Game:
-    """The process given contrasts e (n, q) of draws, their differences d (n,), and the whole f(x) − f(x̊)."""
+class SubsetProcess:
+    """The posterior given contrasts e (n, q) of draws, their differences d (n,), and the whole f(x) − f(x̊)."""
 
     contrasts: np.ndarray
     differences: np.ndarray
     whole: float
-    belief: Belief
+    hyperparameters: Hyperparameters
 
     @cached_property
     def values(self) -> np.ndarray:
         """ξ̂ (q,), which add up to the whole but for rounding, which is shared out."""
-        values = beside(self._rows, self.belief.theta) @ self._weighed
+        values = value_covariance(self._rows, self.hyperparameters.theta) @ self._solution
         return np.asarray(values + (self.whole - values.sum()) / len(values))
 
     @property
@@ -78,20 +78,20 @@ class Game:
 
     @cached_property
     def residuals(self) -> np.ndarray:
-        """d less what is expected of it from all other draws (n,)."""
+        """Leave-one-out residuals (n,): d minus its prediction from all other draws."""
         inverse, _ = lapack.dpotri(self._factor[0], lower=1)
-        return np.asarray(self._weighed / np.diagonal(inverse))[:-1]
+        return np.asarray(self._solution / np.diagonal(inverse))[:-1]
 
     @property
     def covariance(self) -> np.ndarray:
-        """Cov ξ given the draws (q, q)."""
-        rows, theta, answers = self._rows, self.belief.theta, self._answers
-        scale = float(answers @ self._weighed) / len(answers)
-        return np.asarray(scale * (among(theta) - self._slopes @ beside(rows, theta).T))
+        """The posterior covariance of ξ (q, q)."""
+        rows, theta, answers = self._rows, self.hyperparameters.theta, self._answers
+        scale = float(answers @ self._solution) / len(answers)
+        return np.asarray(scale * (prior_covariance(theta) - self._slopes @ value_covariance(rows, theta).T))
 
-    def expected(self, contrasts: np.ndarray) -> np.ndarray:
-        """What is expected of other draws' differences (m,), given their contrasts (m, q)."""
-        return np.asarray(kernel(contrasts, self._rows, self.belief.theta) @ self._weighed)
+    def predicted(self, contrasts: np.ndarray) -> np.ndarray:
+        """Predict the differences (m,) of other draws, given their contrasts (m, q)."""
+        return np.asarray(kernel(contrasts, self._rows, self.hyperparameters.theta) @ self._solution)
 
     @property
     def _rows(self) -> np.ndarray:
@@ -103,11 +103,11 @@ class Game:
 
     @cached_property
     def _factor(self) -> tuple[np.ndarray, bool]:
-        """L Lᵀ = K + λ, the whole being known; with more noise where that is not positive as it was rounded."""
+        """L Lᵀ = K + λ, with (almost) no noise for the whole; more noise where rounding makes that not positive."""
         rows = self._rows
-        system = kernel(rows, rows, self.belief.theta)
+        system = kernel(rows, rows, self.hyperparameters.theta)
         size = float(np.mean(np.diagonal(system)))
-        noise = np.full(len(rows), max(self.belief.noise, LEAST * size))
+        noise = np.full(len(rows), max(self.hyperparameters.noise, LEAST * size))
         noise[-1] = LEAST * size
         while True:
             try:
@@ -117,13 +117,13 @@ class Game:
                 noise = noise * MORE
 
     @cached_property
-    def _weighed(self) -> np.ndarray:
+    def _solution(self) -> np.ndarray:
         """(K + λ)⁻¹ d (n + 1,)."""
         return np.asarray(cho_solve(self._factor, self._answers))
 
     @cached_property
     def _slopes(self) -> np.ndarray:
-        return np.asarray(cho_solve(self._factor, beside(self._rows, self.belief.theta).T)).T
+        return np.asarray(cho_solve(self._factor, value_covariance(self._rows, self.hyperparameters.theta).T)).T
 
 
 def kernel(rows: np.ndarray, others: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -131,7 +131,7 @@ def kernel(rows: np.ndarray, others: np.ndarray, theta: np.ndarray) -> np.ndarra
     return np.asarray(np.exp(0.5 * np.log1p(-(theta**2)).sum()) * np.sinh((rows * np.arctanh(theta)) @ others.T))
 
 
-def beside(rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
+def value_covariance(rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Cov(ξ_k, d) / 4s² (q, n) of contrasts (n, q)."""
     total = np.zeros(rows.shape)
     for node, share in zip(NODES, SHARES, strict=True):
@@ -141,8 +141,8 @@ def beside(rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
     return np.asarray((total * theta * rows).T)
 
 
-def among(theta: np.ndarray) -> np.ndarray:
-    """Cov(ξ_j, ξ_k) / 4s² (q, q) before anything is asked: Σ_{T∋j,k odd} Π θ / |T|², by ∫ tⁿ⁻¹ (−log t) dt = 1/n²."""
+def prior_covariance(theta: np.ndarray) -> np.ndarray:
+    """The prior Cov(ξ_j, ξ_k) / 4s² (q, q): Σ_{T∋j,k odd} Π θ / |T|², by ∫ tⁿ⁻¹ (−log t) dt = 1/n²."""
     found = np.zeros((len(theta), len(theta)))
     for node, share in zip(FINE, FINE_SHARES, strict=True):
         for sign in (1, -1):
@@ -159,36 +159,38 @@ def among(theta: np.ndarray) -> np.ndarray:
 
 
 @one_thread()
-def believed(contrasts: np.ndarray, differences: np.ndarray, whole: np.ndarray) -> list[Belief]:
-    """The belief for every output of d (n, k) and f(x) − f(x̊) (k,), by CHOICE draws from all of the run, or by twice
-    as many as there are players: fewer cannot tell little noise from none."""
+def select_hyperparameters(contrasts: np.ndarray, differences: np.ndarray, whole: np.ndarray) -> list[Hyperparameters]:
+    """Select the hyperparameters of every output of d (n, k) and f(x) − f(x̊) (k,), on CHOICE draws from all of the run.
+
+    Twice as many draws as players are used if that is more: fewer do not separate little noise from none.
+    """
     which = evenly(contrasts, max(CHOICE, min(ALONE, 2 * contrasts.shape[1])))
     some, answers = contrasts[which], np.vstack([differences[which], whole])
     rows = np.vstack([some, np.ones(some.shape[1])])
-    alike = _best(rows, answers, np.ones(some.shape[1]), TOTALS)
-    return [_sharper(rows, answers[:, [output]], belief) for output, belief in enumerate(alike)]
+    alike = _most_likely(rows, answers, np.ones(some.shape[1]), TOTALS)
+    return [_refined(rows, answers[:, [output]], first) for output, first in enumerate(alike)]
 
 
-def _sharper(rows: np.ndarray, answers: np.ndarray, belief: Belief) -> Belief:
-    """The belief after rounds in which θ goes with the root of what a player's value was found to be."""
+def _refined(rows: np.ndarray, answers: np.ndarray, hyperparameters: Hyperparameters) -> Hyperparameters:
+    """Refine θ in rounds, in which it follows a power of the estimated values."""
     for _ in range(ROUNDS):
-        values = np.abs(Game(rows[:-1], answers[:-1, 0], float(answers[-1, 0]), belief).values)
+        values = np.abs(SubsetProcess(rows[:-1], answers[:-1, 0], float(answers[-1, 0]), hyperparameters).values)
         size = float(np.sqrt(np.mean(values**2)))
         if not 0 < size < np.inf:
-            return belief
-        place = int(np.argmin(np.abs(np.log(TOTALS / belief.theta.sum()))))
+            return hyperparameters
+        place = int(np.argmin(np.abs(np.log(TOTALS / hyperparameters.theta.sum()))))
         totals = TOTALS[max(0, place - NEARBY) : place + NEARBY + 1]
         shapes = [(values / size) ** power + floor for power, floor in SHAPES[: 1 + (len(rows) > MANY * len(values))]]
-        found = max((_best(rows, answers, shape, totals)[0] for shape in shapes), key=lambda one: one.evidence)
-        if found.evidence <= belief.evidence:
-            return belief
-        belief = found
-    return belief
+        found = max((_most_likely(rows, answers, shape, totals)[0] for shape in shapes), key=lambda one: one.evidence)
+        if found.evidence <= hyperparameters.evidence:
+            return hyperparameters
+        hyperparameters = found
+    return hyperparameters
 
 
-def _best(rows: np.ndarray, answers: np.ndarray, shape: np.ndarray, totals: np.ndarray) -> list[Belief]:
-    """For every output of answers (n, k) the total of θ, shared out like `shape`, and the noise with most evidence."""
-    found: list[Belief | None] = [None] * answers.shape[1]
+def _most_likely(rows: np.ndarray, answers: np.ndarray, shape: np.ndarray, totals: np.ndarray) -> list[Hyperparameters]:
+    """Return the total of θ, divided like `shape`, and the noise with most evidence, for every output of (n, k)."""
+    found: list[Hyperparameters | None] = [None] * answers.shape[1]
     for total in totals:
         theta = np.minimum(total * shape / shape.sum(), LARGEST)
         likelihood, noises = evidence(kernel(rows, rows, theta), answers)
@@ -196,5 +198,5 @@ def _best(rows: np.ndarray, answers: np.ndarray, shape: np.ndarray, totals: np.n
             place = int(likelihood[:, output].argmax())
             if best is None or likelihood[place, output] > best.evidence:
                 noise = float(noises[place]) * (NONE if place == len(noises) - 1 else 1)  # the least there is, or less
-                found[output] = Belief(theta, noise, float(likelihood[place, output]))
-    return [belief for belief in found if belief is not None]
+                found[output] = Hyperparameters(theta, noise, float(likelihood[place, output]))
+    return [one for one in found if one is not None]

@@ -1,4 +1,4 @@
-"""Shapley values of the game that was played, and how far they may be off.
+"""Shapley values of the process over subsets, with standard errors.
 
     t_i = ω_i (ē_i / m − ∂ξ̂/∂d_i) r_i,    ω_i = κ_s / n_s,    m = 2 / (1 + 1/2 + … + 1/(q − 1))
 
@@ -34,7 +34,7 @@ from geex._arrays.arrays import Array, host, like
 from geex._arrays.blas import one_thread
 from geex._estimate.answers import Answers
 from geex._estimate.linear.prior_selection import evenly
-from geex._estimate.subset_process import Belief, Game, believed
+from geex._estimate.subset_process import Hyperparameters, SubsetProcess, select_hyperparameters
 from geex._plan.subsets import Subsets, strata
 from geex._problem.estimand import Note
 from geex._protocols import Estimate
@@ -43,7 +43,7 @@ FITTED = 1536  # draws that are fitted; the others say what the fit is off by
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class OutputEstimate:
     """Values, what makes them unbiased, standard errors (r,) and degrees of freedom of one output."""
 
     values: np.ndarray
@@ -53,43 +53,45 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Played(Estimate):
+class ShapleyEstimate(Estimate):
     """Contrasts e (n, q) of the players of p features, differences d (n, k), and f(x) − f(x̊) (k,), over sizes (k,).
 
-    rows (r, q): players whose sums are wanted, instead of the values of features. model: an array like those wanted.
+    rows (r, q): players whose sums are wanted, instead of the values of features. template: an array like those wanted.
     """
 
     contrasts: np.ndarray
     differences: np.ndarray
     wholes: np.ndarray
     sizes: np.ndarray
-    beliefs: list[Belief]
+    hyperparameters: list[Hyperparameters]
     players: tuple[int, ...]
     features: int
-    model: Array
+    template: Array
     rows: np.ndarray | None = None
     noise: np.ndarray | None = None
     notes: tuple[Note, ...] = (Note.FIT_OR_LEFT_OUT,)
 
     @property
     def values(self) -> Array:
-        return self._told([found.values for found in self._found])
+        return self._over_features([found.values for found in self._outputs])
 
     @property
     def stderr(self) -> Array:
-        return self._told([np.hypot(found.stderr, ends) for found, ends in zip(self._found, self._ends, strict=True)])
+        return self._over_features(
+            [np.hypot(own.stderr, ends) for own, ends in zip(self._outputs, self._ends, strict=True)]
+        )
 
     @property
     def centre(self) -> Array:
         """What intervals are around: the unbiased values."""
-        return self._told([found.values + found.shift for found in self._found])
+        return self._over_features([found.values + found.shift for found in self._outputs])
 
     @property
     def sum_stderr(self) -> Array:
         """The sum is known, but for the noise of f(x) and f(x̊)."""
-        return like(np.zeros(len(self.wholes)) if self.noise is None else 2**0.5 * self.noise, self.model)
+        return like(np.zeros(len(self.wholes)) if self.noise is None else 2**0.5 * self.noise, self.template)
 
-    def with_model_noise(self, noise: Array) -> "Played":
+    def with_model_noise(self, noise: Array) -> "ShapleyEstimate":
         """The same for a model with noise (k,)."""
         return replace(self, noise=host(noise))
 
@@ -102,9 +104,9 @@ class Played(Estimate):
 
     @property
     def freedom(self) -> float:
-        return min((found.freedom for found in self._found if found.stderr.any()), default=1.0)
+        return min((found.freedom for found in self._outputs if found.stderr.any()), default=1.0)
 
-    def over(self, rows: Array) -> "Played":
+    def over(self, rows: Array) -> "ShapleyEstimate":
         """Of sums over regions, rows (r, p) of 0 and 1, instead of features."""
         return replace(self, rows=np.asarray(host(rows)[:, list(self.players)], float))
 
@@ -112,47 +114,49 @@ class Played(Estimate):
         """The joint standard error of every output's sum over its own region (k,), rows (k, p) of 0 and 1, and what the
         fit seems to be off by."""
         summed = self.over(rows)
-        both = [np.hypot(one.stderr[output], one.shift[output]) for output, one in enumerate(summed._found)]
-        return like(np.hypot(both, np.diagonal(summed._ends)) * self.sizes, self.model)
+        both = [np.hypot(one.stderr[output], one.shift[output]) for output, one in enumerate(summed._outputs)]
+        return like(np.hypot(both, np.diagonal(summed._ends)) * self.sizes, self.template)
 
-    def _told(self, found: list[np.ndarray]) -> Array:
+    def _over_features(self, found: list[np.ndarray]) -> Array:
         """Rows over players as rows over features; sums as they are."""
         rows = np.stack(found) * self.sizes[:, None]
         if self.rows is not None:
-            return like(rows, self.model)
+            return like(rows, self.template)
         everywhere = np.zeros((len(found), self.features))
         everywhere[:, list(self.players)] = rows
-        return like(everywhere, self.model)
+        return like(everywhere, self.template)
 
     @cached_property
-    def _found(self) -> list[Found]:
+    def _outputs(self) -> list[OutputEstimate]:
         steady = np.zeros(len(self.sizes), bool) if self.noise is None else self.noise == 0
-        outputs = zip(self.differences.T, self.wholes, self.beliefs, steady, strict=True)
+        outputs = zip(self.differences.T, self.wholes, self.hyperparameters, steady, strict=True)
         with one_thread():
-            return [self._of(own, float(whole), belief, bool(same)) for own, whole, belief, same in outputs]
+            return [self._estimate_output(own, float(whole), one, bool(same)) for own, whole, one, same in outputs]
 
-    def _of(self, differences: np.ndarray, whole: float, belief: Belief, steady: bool) -> Found:
+    def _estimate_output(
+        self, differences: np.ndarray, whole: float, hyperparameters: Hyperparameters, steady: bool
+    ) -> OutputEstimate:
         fitted = evenly(differences[:, None], FITTED)
-        game = Game(self.contrasts[fitted], differences[fitted], whole, belief)
-        left, slopes = differences - game.expected(self.contrasts), np.zeros(self.contrasts.shape)
+        process = SubsetProcess(self.contrasts[fitted], differences[fitted], whole, hyperparameters)
+        left, slopes = differences - process.predicted(self.contrasts), np.zeros(self.contrasts.shape)
         residuals = left.copy()
-        residuals[fitted], slopes[fitted] = game.residuals, game.slopes
+        residuals[fitted], slopes[fitted] = process.residuals, process.slopes
         weights, unasked = self._weights
         rows = np.eye(len(self.players)) if self.rows is None else self.rows
         steps = self._steps @ rows.T
         terms = (weights * residuals)[:, None] * (steps - slopes @ rows.T)
         known = (weights * (1 - unasked) * left)[:, None] * steps
-        values, shift = rows @ game.values + known.sum(axis=0), unasked @ terms
+        values, shift = rows @ process.values + known.sum(axis=0), unasked @ terms
         if len(fitted) < len(differences):
             values, shift = values + shift, 0 * shift
         spread = unasked @ terms**2 * len(terms) / max(1, len(terms) - 1)
         own = (not steady) * np.sum(known[fitted] ** 2, axis=0) * len(terms) / len(fitted)
         if len(fitted) == len(differences):
-            own = own + np.sum((rows @ game.covariance) * rows, axis=1)
-        own = np.maximum(own, np.mean(game.values**2) * _untold(len(terms), rows))
+            own = own + np.sum((rows @ process.covariance) * rows, axis=1)
+        own = np.maximum(own, np.mean(process.values**2) * _floor(len(terms), rows))
         off = unasked * (weights * residuals) ** 2
         freedom = off.sum() ** 2 / np.sum(off**2) - 1 if off.any() else 1.0
-        return Found(values, shift, np.sqrt(np.maximum(spread, np.maximum(own, 0))), max(1.0, freedom))
+        return OutputEstimate(values, shift, np.sqrt(np.maximum(spread, np.maximum(own, 0))), max(1.0, freedom))
 
     @cached_property
     def _weights(self) -> tuple[np.ndarray, np.ndarray]:
@@ -171,7 +175,7 @@ class Played(Estimate):
         return np.asarray(centred * sum(1 / size for size in range(1, len(self.players))) / 2)
 
 
-def _untold(draws: int, rows: np.ndarray) -> np.ndarray:
+def _floor(draws: int, rows: np.ndarray) -> np.ndarray:
     """How much of the square of a value so few draws cannot tell of sums over rows (r, q); of the whole nothing."""
     q = rows.shape[1]
     share = np.clip(2 - draws / q, 0, 1) / (1 + max(0, draws - q))
@@ -179,7 +183,7 @@ def _untold(draws: int, rows: np.ndarray) -> np.ndarray:
     return np.asarray(share * players * (1 - players / q))
 
 
-def played(answers: Answers) -> Played:
+def estimate_shapley(answers: Answers) -> ShapleyEstimate:
     """Return the process over subsets, fitted to the answers."""
     plan = answers.plan
     search: Subsets = plan.search  # type: ignore[assignment]
@@ -194,4 +198,5 @@ def played(answers: Answers) -> Played:
     sizes = np.where(sizes > 0, sizes, 1.0)  # of answers of any size, near 1
     d, wholes = d / sizes, wholes / sizes
     features = prod(plan.features.shape(tuple(plan.explicand.shape)))
-    return Played(rows, d, wholes, sizes, believed(rows, d, wholes), search.players, features, answers.ends)
+    found = select_hyperparameters(rows, d, wholes)
+    return ShapleyEstimate(rows, d, wholes, sizes, found, search.players, features, answers.ends)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import prod
 
 from geex._arrays.arrays import Array, namespace
-from geex._explain.rounds import Asked, ask_at_once, ask_in_rounds, in_rounds
+from geex._explain.rounds import PlanResult, in_rounds, query_at_once, query_in_rounds
 from geex._explain.warnings import little_to_explain, stopped_early, uneven_scales, unsteady_model
 from geex._journal.stored_task import StoredModel
 from geex._plan.plan import DrawCache, Ends, Plan, seed_of
@@ -69,12 +69,12 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     answered = EndAnswers(ends, targets, task.score, again)
     if task.method.compares:
         little_to_explain(output, targets)
-    asked: list[Asked] = []
+    asked: list[PlanResult] = []
     for part, (plan, draws) in enumerate(plans):
         if draws and in_rounds(task):
-            found = ask_in_rounds(querier, task, plan, draws, answered, part)
+            found = query_in_rounds(querier, task, plan, draws, answered, part)
         else:
-            found = ask_at_once(querier, task, plan, draws, answered, part)
+            found = query_at_once(querier, task, plan, draws, answered, part)
         if found is None:
             break
         asked.append(found)

@@ -1,7 +1,7 @@
-"""A run in legs: what is asked next may depend on what was answered, and enough may be enough.
+"""Queries in rounds: the next queries may depend on the answers so far, and a rule may end the run.
 
-A method in legs says how many draws each of them has and what it asks. Any other method is looked at, where there is a
-rule that may stop it, after 16 draws and then after half as many more each time.
+A method in rounds declares how many draws each round has and what it queries. With any other method a stop rule is
+applied after 16 draws, and then after half as many more each time.
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,15 @@ from geex._results.record import estimated, stored
 FIRST = 16
 GROWTH = 1.5
 KEPT, KEPT_ACCELERATED = 64 * 2**20, 2**30  # bytes of masks that are kept from one look at the answers to the next
-LEG = 3  # a leg's place in the seed's streams, apart from those of baselines
+ROUND = 3  # a round's place in the seed's streams, apart from those of baselines
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """The plan of the last leg, the answers (rows, k) of all, their estimate, and why it ended (""): all was asked."""
+class PlanResult:
+    """The plan of the last round, the answers (rows, k) of all rounds, and their estimate.
+
+    ended: why a rule ended the queries; "" where the budget did.
+    """
 
     plan: Plan
     answers: Array
@@ -39,7 +42,9 @@ def in_rounds(task: Task) -> bool:
     return task.stop is not None or isinstance(task.method, RoundsMethod)
 
 
-def ask_at_once(querier: Querier, task: Task, plan: Plan, draws: int, ends: EndAnswers, part: int) -> Asked | None:
+def query_at_once(
+    querier: Querier, task: Task, plan: Plan, draws: int, ends: EndAnswers, part: int
+) -> PlanResult | None:
     """Query `draws` draws, and estimate while the answers come in; return None if the run stopped before the first."""
     blocks = [ends.raw[:0, :]]
     chunks = _collecting(querier.chunks(plan, draws), blocks)
@@ -47,7 +52,7 @@ def ask_at_once(querier: Querier, task: Task, plan: Plan, draws: int, ends: EndA
     if not first and querier.incomplete:
         return None
     estimate = estimated(task.method, ends.answers(plan, chain(first, chunks), part))
-    return Asked(plan, namespace(ends.raw).concat(blocks, axis=0), estimate)
+    return PlanResult(plan, namespace(ends.raw).concat(blocks, axis=0), estimate)
 
 
 def _collecting(chunks: Iterator[tuple[Chunk, Array]], blocks: list[Array]) -> Iterator[tuple[Chunk, Array]]:
@@ -57,7 +62,9 @@ def _collecting(chunks: Iterator[tuple[Chunk, Array]], blocks: list[Array]) -> I
         yield chunk, answers
 
 
-def ask_in_rounds(querier: Querier, task: Task, plan: Plan, draws: int, ends: EndAnswers, part: int) -> Asked | None:
+def query_in_rounds(
+    querier: Querier, task: Task, plan: Plan, draws: int, ends: EndAnswers, part: int
+) -> PlanResult | None:
     """Query at most `draws` draws, round by round; return None if the run stopped before the first answer."""
     xp, stop = namespace(ends.raw), task.stop
     span = np.asarray(host(ends.answers(plan, (), part).span))
@@ -76,22 +83,22 @@ def ask_in_rounds(querier: Querier, task: Task, plan: Plan, draws: int, ends: En
         if own == 0 and plan.before is not None:
             plan = plan.before[0]
         if querier.incomplete or done >= draws:
-            return Asked(plan, answers, estimated(task.method, ends.answers(plan, stored(plan, answers), part)))
+            return PlanResult(plan, answers, estimated(task.method, ends.answers(plan, stored(plan, answers), part)))
         if stop is not None and _may_stop(task.method, number):
             now = estimated(task.method, ends.answers(plan, stored(plan, answers), part))
             now = ends.with_model_noise(now)
             reason = stop.met(now, before, span)
             if reason is not None:
-                return Asked(plan, answers, now, reason)
+                return PlanResult(plan, answers, now, reason)
             before = now
         number += 1
         if isinstance(task.method, RoundsMethod):
             search = task.method.next_search(number, ends.answers(plan, stored(plan, answers), part))
-            plan, own = replace(plan, search=search, seed=seed_of(seed, LEG, number), before=(plan, own)), 0
+            plan, own = replace(plan, search=search, seed=seed_of(seed, ROUND, number), before=(plan, own)), 0
 
 
 def _size(method: Method, plan: Plan, number: int, done: int) -> int:
-    """How many draws a leg has: what the method says, or half of what was asked before, in what the search can ask."""
+    """Return how many draws a round has: as the method declares, or half of what was queried before."""
     if isinstance(method, RoundsMethod):
         return int(method.round_size(number))
     search, couple = plan.search, 2 * plan.search.block

@@ -21,7 +21,7 @@ from geex._estimate.linear.knots import knots_for
 from geex._estimate.linear.noise_refit import fits
 from geex._estimate.linear.posterior import Lift
 from geex._estimate.linear.prior_selection import chosen_priors, evenly
-from geex._estimate.linear.prior_uncertainty import Rivals
+from geex._estimate.linear.prior_uncertainty import Alternatives
 from geex._estimate.score_function import contrast
 from geex._plan.plan import Plan
 from geex._problem.estimand import Additive, Estimand
@@ -111,12 +111,12 @@ class Regression(Method):
         together = linear_of(plan).neighbours
         for places, choice, found in fits(designs, lifts, differences, [one.best for one in choices], together):
             own = xp.stack([differences[:, place] for place in places], axis=1)
-            rivals = None
+            alternatives = None
             if self.complete:
                 found = found.summing_to(xp.stack([span[place] for place in places]), xp.ones_like(found.lift.reach))
             else:
-                rivals = Rivals(designs, lifts, own, [choices[place].beside(choice) for place in places])
-            found_fits.append((places, fitted(found, plan, designs[choice.lift], own, rivals, thinned)))
+                alternatives = Alternatives(designs, lifts, own, [choices[place].beside(choice) for place in places])
+            found_fits.append((places, fitted(found, plan, designs[choice.lift], own, alternatives, thinned)))
         return Fits(found_fits)
 
     def regions(self, answers: Answers, rows: Array) -> Fits:

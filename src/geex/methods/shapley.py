@@ -1,21 +1,21 @@
 """Shapley values: of the game in which an absent feature has its baseline value.
 
-Subsets are asked in mirrored pairs, none of them twice, and all of them where the budget pays for it: then the values
-are exact. Else a process over subsets is fitted to the answers, interactions and all (`game.py`). Where features are
-pixels, or there are very many, it is a regression with a prior that knows of neighbours:
+Subsets are queried in mirrored pairs, none of them twice, and all of them where the budget is enough: then the values
+are exact. Otherwise a process over subsets is fitted to the answers (`subset_process.py`). For pixels, and for very
+many features, it is a regression with a smooth prior:
 
     minimise Σ_i (d_i − e_i · ξ)²   subject to   Σ_k ξ_k = f(x) − f(x̊)
 
-over masks of s of the p features, s drawn ∝ 1/(s(p − s)). Either way they add up at any budget.
+over masks of s of the p features, s drawn ∝ 1/(s(p − s)). In all cases the values add up at any budget.
 """
 
 from dataclasses import dataclass, field, replace
 
 from geex._arrays.arrays import Array
 from geex._estimate.answers import Answers
-from geex._estimate.exact_shapley import Exact, exactly
+from geex._estimate.exact_shapley import ExactEstimate, estimate_exactly
 from geex._estimate.linear.fit import Fits
-from geex._estimate.subset_process_errors import Played, played
+from geex._estimate.subset_process_errors import ShapleyEstimate, estimate_shapley
 from geex._plan.presence_masks import PresenceMasks
 from geex._plan.subsets import Subsets, players_of
 from geex._problem.estimand import Additive, Estimand, Quantity
@@ -28,7 +28,7 @@ from geex.methods.regression import Regression
 EXACT = 16  # pixels up to which subsets are asked: all of them may be
 MOST = 1024  # players up to which a process is fitted
 
-Shared = Fits | Exact | Played
+Shared = Fits | ExactEstimate | ShapleyEstimate
 
 
 @stored("masks by size/1")
@@ -71,7 +71,7 @@ class Shapley(Method):
             return self.by.estimate(answers)
         answers = replace(answers, chunks=list(answers.chunks))
         queried = sum(chunk.count for chunk, _ in answers.chunks)
-        return exactly(answers) if queried == every else played(answers)
+        return estimate_exactly(answers) if queried == every else estimate_shapley(answers)
 
     def regions(self, answers: Answers, rows: Array) -> Shared:
         return self.estimate(answers).over(rows)

@@ -10,7 +10,14 @@ from sklearn.ensemble import RandomForestClassifier
 
 import geex
 from geex._arrays.random_stream import Stream
-from geex._estimate.subset_process import Belief, Game, among, believed, beside, kernel
+from geex._estimate.subset_process import (
+    Hyperparameters,
+    SubsetProcess,
+    kernel,
+    prior_covariance,
+    select_hyperparameters,
+    value_covariance,
+)
 from geex._plan.subsets import Subsets, in_turn, shuffled, strata
 from geex._problem.estimand import Note
 from tests.games import shapley
@@ -21,7 +28,7 @@ THETA = np.array([0.3, 0.1, 0.5, 0.05, 0.2])
 
 
 def network(q, seed=0):
-    """A game with interactions of every order."""
+    """A process with interactions of every order."""
     rng = np.random.default_rng(seed)
     inner, outer = rng.normal(size=(q, 12)), rng.normal(size=12)
     return lambda z: np.tanh(np.asarray(z, float) @ inner) @ outer
@@ -114,8 +121,8 @@ def test_covariances_are_those_of_all_interactions():
     waves = np.stack([signs(rows, subset) for subset in subsets])
     np.testing.assert_allclose(kernel(rows, rows, THETA), (waves.T * spread) @ waves, atol=1e-12)
     shares = np.array([[(k in subset) / len(subset) for subset in subsets] for k in range(q)])
-    np.testing.assert_allclose(beside(rows, THETA), (shares * spread) @ waves, atol=1e-12)
-    np.testing.assert_allclose(among(THETA), (shares * spread) @ shares.T, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(value_covariance(rows, THETA), (shares * spread) @ waves, atol=1e-12)
+    np.testing.assert_allclose(prior_covariance(THETA), (shares * spread) @ shares.T, rtol=1e-6, atol=1e-9)
 
 
 def test_the_shapley_value_of_a_wave_is_shared_by_its_players():
@@ -131,29 +138,31 @@ def test_the_shapley_value_of_a_wave_is_shared_by_its_players():
 def test_the_fit_is_the_posterior_mean_and_what_it_leaves_out_is_left_out():
     rng = np.random.default_rng(0)
     contrasts = 2.0 * masks_of(5, 9) - 1
-    d, whole, belief = rng.normal(size=9), 1.3, Belief(THETA, 0.2, 0.0)
-    game = Game(contrasts, d, whole, belief)
+    d, whole, hyperparameters = rng.normal(size=9), 1.3, Hyperparameters(THETA, 0.2, 0.0)
+    process = SubsetProcess(contrasts, d, whole, hyperparameters)
     rows, answers = np.vstack([contrasts, np.ones(5)]), np.append(d, whole)
     system = kernel(rows, rows, THETA) + np.diag([0.2] * 9 + [0.0])
-    np.testing.assert_allclose(game.values, beside(rows, THETA) @ np.linalg.solve(system, answers), atol=1e-9)
-    assert game.values.sum() == pytest.approx(whole)
+    np.testing.assert_allclose(
+        process.values, value_covariance(rows, THETA) @ np.linalg.solve(system, answers), atol=1e-9
+    )
+    assert process.values.sum() == pytest.approx(whole)
     without = np.arange(9) != 4
-    fewer = Game(contrasts[without], d[without], whole, belief)
-    assert game.residuals[4] == pytest.approx(d[4] - fewer.expected(contrasts[4:5])[0])
-    np.testing.assert_allclose(game.values - game.slopes[4] * game.residuals[4], fewer.values, atol=1e-9)
+    fewer = SubsetProcess(contrasts[without], d[without], whole, hyperparameters)
+    assert process.residuals[4] == pytest.approx(d[4] - fewer.predicted(contrasts[4:5])[0])
+    np.testing.assert_allclose(process.values - process.slopes[4] * process.residuals[4], fewer.values, atol=1e-9)
     scale = answers @ np.linalg.solve(system, answers) / 10
-    told = beside(rows, THETA) @ np.linalg.solve(system, beside(rows, THETA).T)
-    np.testing.assert_allclose(game.covariance, scale * (among(THETA) - told), atol=1e-9)
+    told = value_covariance(rows, THETA) @ np.linalg.solve(system, value_covariance(rows, THETA).T)
+    np.testing.assert_allclose(process.covariance, scale * (prior_covariance(THETA) - told), atol=1e-9)
 
 
 def test_a_linear_game_has_no_interactions_and_no_noise():
     contrasts = 2.0 * masks_of(12, 60) - 1
     slope = np.linspace(-1, 2, 12)
-    belief = believed(contrasts, (contrasts @ slope)[:, None], np.array([slope.sum()]))[0]
-    assert belief.theta.sum() < 1e-3
-    game = Game(contrasts, contrasts @ slope, slope.sum(), belief)
-    np.testing.assert_allclose(game.values, slope, atol=1e-8)
-    assert np.abs(game.residuals).max() < 1e-7
+    hyperparameters = select_hyperparameters(contrasts, (contrasts @ slope)[:, None], np.array([slope.sum()]))[0]
+    assert hyperparameters.theta.sum() < 1e-3
+    process = SubsetProcess(contrasts, contrasts @ slope, slope.sum(), hyperparameters)
+    np.testing.assert_allclose(process.values, slope, atol=1e-8)
+    assert np.abs(process.residuals).max() < 1e-7
 
 
 # the values

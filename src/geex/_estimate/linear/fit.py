@@ -13,12 +13,13 @@ from geex._arrays.blas import PRODUCTS, one_thread
 from geex._estimate.linear.design import Design
 from geex._estimate.linear.leave_one_out import LeftOut, Residual
 from geex._estimate.linear.posterior import Posterior
-from geex._estimate.linear.prior_uncertainty import Rivals
+from geex._estimate.linear.prior_uncertainty import Alternatives
 from geex._plan.plan import Plan
 from geex._problem.estimand import Note
 from geex._protocols import Estimate, LinearDraws
 
-UNTOLD = 1e-3  # an error so far below the posterior's is that of an exact fit to draws that do not tell features apart
+# An error so far below the posterior's is that of an exact fit to draws that do not separate features.
+UNIDENTIFIED = 1e-3
 KEPT = 4  # fits of which all is kept, for errors of other sums
 
 
@@ -27,15 +28,15 @@ class Fit:
     """The posterior as values of features: coefficients of elements that make up a feature are summed.
 
     rows (r, p): regions whose sums are wanted instead of the features.
-    left: what leaving out draws says of the error: the unbiased residual, or the jackknife.
-    rivals: other choices of the prior, whose values say what the choice leaves open; None where there is none.
-    noise (k,): of the model's answers, where it is known, and values are made to add up to a difference of two.
+    left: the leave-one-out error: that of the unbiased residual, or the jackknife's.
+    alternatives: other choices of the prior, whose values show what the choice leaves open; None where there is none.
+    noise (k,): the deviation of one answer of the model, where values add up to a difference of two; None: not known.
     """
 
     posterior: Posterior
     plan: Plan
     left: LeftOut
-    rivals: Rivals | None = None
+    alternatives: Alternatives | None = None
     rows: Array | None = None
     noise: Array | None = None
 
@@ -54,17 +55,17 @@ class Fit:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What is to be said of the errors."""
+        """What the errors include and leave out."""
         if self.left.residual is not None:
             return (Note.UNBIASED,)
-        led, rivals = self.plan.before is not None, self.rivals
-        told = {
+        led, alternatives = self.plan.before is not None, self.alternatives
+        possible = {
             Note.POSTERIOR_OR_LEFT_OUT: True,
-            Note.SECOND_HALF: led and rivals is not None,
-            Note.PRIOR_OPEN: rivals is not None and rivals.few,
+            Note.SECOND_HALF: led and alternatives is not None,
+            Note.PRIOR_OPEN: alternatives is not None and alternatives.few,
             Note.OTHER_ROUNDS: led,
         }
-        return tuple(note for note, true in told.items() if true)
+        return tuple(note for note, true in possible.items() if true)
 
     @property
     def stderr(self) -> Array:
@@ -83,19 +84,19 @@ class Fit:
     def _stderr(self) -> Array:
         xp, residual = namespace(self.posterior.mean), self.left.residual
         if residual is not None and not residual.centred:
-            left, believed = self.left.stderr(self._lowered), xp.sqrt(self._believed())
-            return xp.where(left < UNTOLD * believed, believed, left)
-        still_open = self._open()  # before the others, which stay in memory
-        known = xp.maximum(self._believed(), self.left.stderr(self._lowered) ** 2)
-        return xp.sqrt(xp.maximum(known, self._moved()) + still_open)
+            left, posterior = self.left.stderr(self._lowered), xp.sqrt(self._posterior_variance())
+            return xp.where(left < UNIDENTIFIED * posterior, posterior, left)
+        choice = self._choice_variance()  # before the others, which stay in memory
+        known = xp.maximum(self._posterior_variance(), self.left.stderr(self._lowered) ** 2)
+        return xp.sqrt(xp.maximum(known, self._change_of_second_half()) + choice)
 
-    def _moved(self) -> Array:
+    def _change_of_second_half(self) -> Array:
         """The square of what the second half of a run that was led by its answers changed, else 0."""
-        if self.rivals is None or self.plan.before is None:
+        if self.alternatives is None or self.plan.before is None:
             return namespace(self.values).zeros_like(self.values)
-        return (self.values - self._summed(self.rivals.earlier)) ** 2
+        return (self.values - self._summed(self.alternatives.earlier)) ** 2
 
-    def _believed(self) -> Array:
+    def _posterior_variance(self) -> Array:
         """The posterior's variances, (k, p) or (k, r)."""
         if self.rows is not None:
             spread = self.posterior.covering(self._lowered)[None, :]
@@ -103,9 +104,9 @@ class Fit:
             spread = self._features(self.posterior.variance()[None, :])
         return self.posterior.scale[:, None] * spread
 
-    def _open(self) -> Array | float:
-        """The mean square of what rivals have for a value and this fit has not."""
-        others = [] if self.rivals is None else [self._summed(values) for values in self.rivals.values]
+    def _choice_variance(self) -> Array | float:
+        """The mean square of the difference between the values of alternative priors and of this fit."""
+        others = [] if self.alternatives is None else [self._summed(values) for values in self.alternatives.values]
         return sum((other - self.values) ** 2 for other in others) / max(1, len(others))
 
     def _summed(self, means: Array) -> Array:
@@ -142,7 +143,7 @@ def fitted(
     plan: Plan,
     design: Design,
     differences: Array,
-    rivals: Rivals | None = None,
+    alternatives: Alternatives | None = None,
     thinned: bool = False,
 ) -> Fit:
     """A fit with the errors that can be had: around unbiased values where it is known how contrasts go together.
@@ -151,7 +152,7 @@ def fitted(
     """
     residual = None if thinned else _residual(posterior, plan, design)
     left = LeftOut(design, differences, posterior, residual, partial(on_features, plan))
-    return Fit(posterior, plan, left, rivals)
+    return Fit(posterior, plan, left, alternatives)
 
 
 def _residual(posterior: Posterior, plan: Plan, design: Design) -> Residual | None:

@@ -17,7 +17,7 @@ from geex._estimate.linear.posterior import Lift
 from geex._estimate.linear.prior import Prior, blend, priors
 
 NATS = 2.0
-RIVALS = 4
+ALTERNATIVES = 4
 ALONE = 1024
 
 
@@ -31,21 +31,21 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """The choice for an output, and RIVALS of all candidates, drawn evenly from what the evidence leaves possible."""
+class Selection:
+    """The choice for an output, and ALTERNATIVES of all candidates, drawn evenly from what the evidence allows."""
 
     best: Choice
-    rivals: tuple[Choice, ...]
+    alternatives: tuple[Choice, ...]
 
-    def beside(self, choice: Choice) -> "Chosen":
-        """The rivals of a choice; a sharper one than the best has none that would not be far too smooth."""
-        return self if choice == self.best else Chosen(choice, (choice,) * RIVALS)
+    def beside(self, choice: Choice) -> "Selection":
+        """The alternatives of a choice; a sharper one than the best has none that would not be far too smooth."""
+        return self if choice == self.best else Selection(choice, (choice,) * ALTERNATIVES)
 
 
 @one_thread()
 def chosen_priors(
     designs: list[Design], lifts: list[Lift], differences: Array, axes: tuple[int, ...], draws: int
-) -> list[Chosen]:
+) -> list[Selection]:
     """The choice for every output, on draws from all of the run: on `draws` of them, or, where features have no
     neighbours and there are few candidates, on twice as many as there are coefficients."""
     k = differences.shape[1]
@@ -65,7 +65,7 @@ def chosen_priors(
     table = np.stack(tables)
     best = _averaged(kinds, table.max(axis=1), some)
     flat = table.reshape(-1, k)
-    return [Chosen(best[output], drawn(candidates, flat[:, output], order)) for output in range(k)]
+    return [Selection(best[output], drawn(candidates, flat[:, output], order)) for output in range(k)]
 
 
 def evenly(rows: Array, most: int) -> Array:
@@ -75,10 +75,12 @@ def evenly(rows: Array, most: int) -> Array:
 
 
 def drawn(candidates: list[Choice], likelihood: np.ndarray, order: np.ndarray) -> tuple[Choice, ...]:
-    """Rivals by log likelihoods (c,), at even steps of the weight, with candidates in an order (c,) in which neighbours
-    smooth alike."""
+    """Return alternatives by log likelihoods (c,), at even steps of the weight.
+
+    In the order (c,) of the candidates, neighbours smooth alike.
+    """
     weights = np.cumsum(np.exp(likelihood - likelihood.max())[order])
-    places = np.searchsorted(weights, weights[-1] * (np.arange(RIVALS) + 0.5) / RIVALS)
+    places = np.searchsorted(weights, weights[-1] * (np.arange(ALTERNATIVES) + 0.5) / ALTERNATIVES)
     return tuple(candidates[order[place]] for place in places)
 
 

@@ -12,23 +12,23 @@ from functools import cached_property
 from geex._arrays.arrays import Array, namespace
 from geex._estimate.linear.design import Design
 from geex._estimate.linear.posterior import Lift, posterior
-from geex._estimate.linear.prior_selection import RIVALS, Choice, Chosen
+from geex._estimate.linear.prior_selection import ALTERNATIVES, Choice, Selection
 
-MOST = 16  # outputs: every one has rivals of its own, and each of them costs a fit
+MOST = 16  # outputs: every one has alternatives of its own, and each of them costs a fit
 
 
 @dataclass(frozen=True, eq=False)
-class Rivals:
-    """The rival fits of k outputs with differences (n, k), on the designs and lifts that were candidates."""
+class Alternatives:
+    """The alternative fits of k outputs with differences (n, k), on the designs and lifts that were candidates."""
 
     designs: list[Design]
     lifts: list[Lift]
     differences: Array
-    chosen: list[Chosen]
+    chosen: list[Selection]
 
     @property
     def few(self) -> bool:
-        """Whether there are few enough outputs to have rivals."""
+        """Whether there are few enough outputs to have alternatives."""
         return len(self.chosen) <= MOST
 
     @cached_property
@@ -40,17 +40,20 @@ class Rivals:
 
     @cached_property
     def values(self) -> list[Array]:
-        """ξ̂ (k, p) of one rival of every output after the other."""
+        """ξ̂ (k, p) of one alternative of every output after the other."""
         if not self.few:
             return []
         xp = namespace(self.differences)
         wanted: dict[Choice, list[int]] = {}
         for output, one in enumerate(self.chosen):
-            for choice in dict.fromkeys(one.rivals):
+            for choice in dict.fromkeys(one.alternatives):
                 wanted.setdefault(choice, []).append(output)
         found: dict[tuple[Choice, int], Array] = {}
         for choice, outputs in wanted.items():
             own = xp.stack([self.differences[:, output] for output in outputs], axis=1)
             fit = posterior(self.designs[choice.lift], own, self.lifts[choice.lift], choice.prior, choice.ratio)
             found |= {(choice, output): fit.mean[place, :] for place, output in enumerate(outputs)}
-        return [xp.stack([found[one.rivals[j], k] for k, one in enumerate(self.chosen)]) for j in range(RIVALS)]
+        return [
+            xp.stack([found[one.alternatives[place], k] for k, one in enumerate(self.chosen)])
+            for place in range(ALTERNATIVES)
+        ]
