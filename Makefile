@@ -36,6 +36,7 @@ bench: .venv/dev
 	$(RUN) -m benchmarks.estimates
 	$(RUN) -m benchmarks.engine
 	$(RUN) -m benchmarks.scale
+	$(RUN) -m benchmarks.journal
 
 # quality against queries, ours and the peers; QUERIES=--quick for a first look, QUERIES='--photos PACK --device cuda --half'
 # where there is a GPU, QUERIES='--report --merge FILE' to take in its results

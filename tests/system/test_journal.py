@@ -314,7 +314,7 @@ def test_claims(tmp_path):
         assert one.claim("plan", 0, 10) == [(0, 4, STORED), (4, 10, MINE)]
         assert other.claim("plan", 2, 12) == [(2, 4, STORED), (4, 10, THEIRS), (10, 12, MINE)]
         one.store("plan", 4, np.full((3, 2), 2.0))
-        assert other.claim("plan", 2, 10) == [(2, 4, STORED), (4, 7, STORED), (7, 10, THEIRS)]
+        assert other.claim("plan", 2, 10) == [(2, 7, STORED), (7, 10, THEIRS)]
         one.release("plan", 8, 9)
         assert other.claim("plan", 7, 10) == [(7, 8, THEIRS), (8, 9, MINE), (9, 10, THEIRS)]
         assert other.read("plan", 3, 6).tolist() == [[1, 1], [2, 2], [2, 2]]
@@ -341,14 +341,41 @@ def test_the_claims_of_the_dead_are_void(tmp_path):
     process.communicate()
 
 
-def test_a_claim_without_heartbeat_on_another_machine_is_void(tmp_path):
+SLEEPER = """
+import sys, time
+from geex._journal import journal, owners
+
+journal.BEAT = 0.02
+mine = journal.Journal(sys.argv[1])
+for start in (0, 5):
+    mine.claim("plan", start, start + 5)
+    print(start, flush=True)
+    input()
+"""
+
+
+def test_an_owner_that_stands_still_and_is_killed_blocks_nobody(tmp_path, monkeypatch):
+    """Stopped, it is waited for until it is void; it wakes up, claims more rows, and is killed."""
+    monkeypatch.setattr("geex._journal.owners.LEASE", 0.3)
     path = tmp_path / "run.geex"
-    with Journal(path) as far, Journal(path) as near:
-        far.claim("plan", 0, 5)
-        far.database.connection.execute("UPDATE owners SET host = 'elsewhere', pid = 1 WHERE id = ?", (far.owner.id,))
-        assert near.claim("plan", 0, 5) == [(0, 5, THEIRS)]
-        far.database.connection.execute("UPDATE owners SET beat = beat - 3600 WHERE id = ?", (far.owner.id,))
-        assert near.claim("plan", 0, 5) == [(0, 5, MINE)]
+    process = start(path, code=SLEEPER, stdin=subprocess.PIPE)
+    process.stdout.readline()
+    with Journal(path) as journal:
+        assert journal.claim("plan", 0, 5) == [(0, 5, THEIRS)]
+        process.send_signal(signal.SIGSTOP)
+        until = time.monotonic() + 30
+        while journal.claim("plan", 0, 5) != [(0, 5, MINE)]:
+            assert time.monotonic() < until, "waited for a process that stands still"
+            time.sleep(0.01)
+        process.send_signal(signal.SIGCONT)
+        process.stdin.write("\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        assert journal.claim("plan", 5, 10) == [(5, 10, THEIRS)]
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert journal.claim("plan", 5, 10) == [(5, 10, MINE)]
+    process.communicate()
 
 
 def test_many_may_open_and_close_it_at_one_moment(tmp_path):

@@ -1,13 +1,12 @@
 """Persistent cache of answers, keyed by model identity, plan fingerprint and row.
 
 An SQLite file. An answer is committed before it is used. A process claims rows before it queries them, so that several
-processes can share a journal. A claim is void when its process has ended: at once on the same machine, after LEASE
-seconds without a heartbeat on another.
+processes can share a journal. `owners` has when a claim is void. The time for one row does not grow with their number:
+every lookup is by the index of (source, start).
 """
 
 import sqlite3
 import threading
-import time
 import zlib
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,11 @@ from typing import Any
 import numpy as np
 
 from geex._journal.database import Database
-from geex._journal.process_owner import Owner
+from geex._journal.owners import BEAT, Owners
 from geex.errors import JournalError
 
 # The states of rows: claimed by this process, claimed by another, answered.
 MINE, THEIRS, STORED = "mine", "theirs", "stored"
-# Seconds after the last heartbeat of an owner on another host at which its claims are void.
-LEASE = 60.0
 # Above every row: the end of a span without end.
 END = 2**62
 
@@ -39,12 +36,12 @@ class Journal:
         self.write = write
         self.identity = identity
         self.database = Database(self.path, write)
-        self.owner = Owner.this()
+        self.owners = Owners()
         self._sources: dict[str, int] = {}
         self._closed = threading.Event()
         if write:
             with self.database.commits() as database:
-                database.execute("INSERT INTO owners VALUES (?, ?, ?, ?, ?)", (*self.owner.facts, time.time()))
+                self.owners.register(database)
             threading.Thread(target=self._beat, daemon=True).start()
 
     def __enter__(self) -> "Journal":
@@ -56,12 +53,12 @@ class Journal:
     def close(self) -> None:
         """Release the claims of this process, and close the file."""
         self._closed.set()
-        self.owner.end()
+        self.owners.own.end()
         with self.database.lock:
             if self.write:
                 try:
                     with self.database.commits() as database:
-                        self._delete_owners(database, [self.owner.id])
+                        self.owners.leave(database)
                 except JournalError:
                     pass  # a claim that cannot be released is void all the same: its owner has ended
             self.database.close()
@@ -78,19 +75,24 @@ class Journal:
         with self.database.translated_errors():
             return list(self.database.connection.execute("SELECT settings, arrays FROM runs ORDER BY id"))
 
-    def stored(self, fingerprint: str) -> list[Span]:
-        """Return the rows that have answers, as sorted spans that do not overlap."""
+    def stored(self, fingerprint: str, start: int = 0, stop: int = END) -> list[Span]:
+        """Return the rows of start … stop − 1 that have answers, as sorted spans that neither overlap nor touch."""
         with self.database.translated_errors():
-            return self._stored(self.database.connection, self._source(fingerprint), 0, END)
+            return merged(self._stored(self.database.connection, self._source(fingerprint), start, stop))
+
+    def count(self, fingerprint: str, stop: int = END) -> int:
+        """Return how many of the rows 0 … stop − 1 have answers."""
+        with self.database.translated_errors():
+            found = self.database.connection.execute(
+                "SELECT coalesce(sum(min(stop, ?) - start), 0) FROM answers WHERE source = ? AND start < ?",
+                (stop, self._source(fingerprint), stop),
+            )
+            return int(found.fetchone()[0])
 
     def read(self, fingerprint: str, start: int, stop: int) -> np.ndarray:
         """Return the answers (stop − start, k) to stored rows. Raise JournalError if some are damaged or missing."""
         with self.database.translated_errors():
-            found = self.database.connection.execute(
-                "SELECT start, stop, width, checksum, data FROM answers WHERE source = ? AND start < ? AND stop > ? "
-                "ORDER BY start",
-                (self._source(fingerprint), stop, start),
-            ).fetchall()
+            found = self._answers("start, stop, width, checksum, data", self._source(fingerprint), start, stop)
         parts = []
         for first, last, width, checksum, data in found:
             if zlib.crc32(data) != checksum or len(data) != 8 * width * (last - first):
@@ -125,16 +127,32 @@ class Journal:
 
     def claim(self, fingerprint: str, start: int, stop: int) -> list[tuple[int, int, str]]:
         """Claim the rows that are neither stored nor claimed. Return all as spans in order: MINE, THEIRS or STORED."""
-        source = self._source(fingerprint)
+        source, own = self._source(fingerprint), self.owners.own.id
         with self.database.commits() as database:
-            stored = self._stored(database, source, start, stop)
-            theirs = self._claimed(database, source, start, stop)
+            self.owners.register(database)
+            self.owners.remove_void(database)
+            stored = merged(self._stored(database, source, start, stop))
+            theirs = database.execute(
+                "SELECT start, stop FROM claims WHERE source = ? AND owner != ? AND start < ? AND stop > ? "
+                "ORDER BY start",
+                (source, own, stop, start),
+            ).fetchall()
             free = without((start, stop), sorted(stored + theirs))
             for first, last in free:
-                database.execute("INSERT INTO claims VALUES (?, ?, ?, ?)", (source, first, last, self.owner.id))
+                database.execute("INSERT INTO claims VALUES (?, ?, ?, ?)", (source, first, last, own))
         claimed = [part for span in theirs for part in without(span, stored)]
         states = [(STORED, stored), (THEIRS, claimed), (MINE, free)]
         return sorted((max(a, start), min(b, stop), state) for state, spans in states for a, b in spans)
+
+    def claimants(self, fingerprint: str, start: int, stop: int) -> list[str]:
+        """Return which processes have claimed rows, in words."""
+        with self.database.translated_errors():
+            found = self.database.connection.execute(
+                "SELECT DISTINCT pid, host FROM owners JOIN claims ON owners.id = claims.owner "
+                "WHERE source = ? AND start < ? AND stop > ?",
+                (self._source(fingerprint), stop, start),
+            )
+            return [f"process {pid} on {host.partition(' ')[0]}" for pid, host in found]
 
     def release(self, fingerprint: str, start: int, stop: int) -> None:
         """Release rows that were claimed and will not be queried."""
@@ -144,37 +162,27 @@ class Journal:
     def _unclaim(self, database: sqlite3.Connection, source: int, start: int, stop: int) -> None:
         claims = database.execute(
             "SELECT rowid, start, stop FROM claims WHERE source = ? AND owner = ? AND start < ? AND stop > ?",
-            (source, self.owner.id, stop, start),
+            (source, self.owners.own.id, stop, start),
         ).fetchall()
         for place, first, last in claims:
             database.execute("DELETE FROM claims WHERE rowid = ?", (place,))
             for a, b in without((first, last), [(start, stop)]):  # what of the claim lies outside the rows
-                database.execute("INSERT INTO claims VALUES (?, ?, ?, ?)", (source, a, b, self.owner.id))
+                database.execute("INSERT INTO claims VALUES (?, ?, ?, ?)", (source, a, b, self.owners.own.id))
 
     def _stored(self, database: sqlite3.Connection, source: int, start: int, stop: int) -> list[Span]:
-        return database.execute(
-            "SELECT start, stop FROM answers WHERE source = ? AND start < ? AND stop > ? ORDER BY start",
-            (source, stop, start),
-        ).fetchall()
+        return [(first, last) for first, last in self._answers("start, stop", source, start, stop)]
 
-    def _claimed(self, database: sqlite3.Connection, source: int, start: int, stop: int) -> list[Span]:
-        """Return what living processes have claimed, and delete the claims of dead ones."""
-        owners = database.execute("SELECT id, host, pid, born, beat FROM owners WHERE id != ?", (self.owner.id,))
-        dead = [
-            owner
-            for owner, host, pid, born, beat in owners.fetchall()
-            if time.time() - beat > LEASE or not self.owner.is_alive(owner, host, pid, born)
-        ]
-        self._delete_owners(database, dead)
-        return database.execute(
-            "SELECT start, stop FROM claims WHERE source = ? AND owner != ? AND start < ? AND stop > ? ORDER BY start",
-            (source, self.owner.id, stop, start),
-        ).fetchall()
+    def _answers(self, columns: str, source: int, start: int, stop: int) -> list[tuple[Any, ...]]:
+        """Return columns of the stored spans that meet start … stop − 1.
 
-    def _delete_owners(self, database: sqlite3.Connection, owners: list[str]) -> None:
-        for owner in owners:
-            database.execute("DELETE FROM claims WHERE owner = ?", (owner,))
-            database.execute("DELETE FROM owners WHERE id = ?", (owner,))
+        Spans do not overlap, so of those that begin at `start` or before, the last one alone can reach it.
+        """
+        return self.database.connection.execute(
+            f"SELECT {columns} FROM answers WHERE source = ?1 AND stop > ?2 AND start < ?3 AND start >= coalesce("
+            "(SELECT start FROM answers WHERE source = ?1 AND start <= ?2 ORDER BY start DESC LIMIT 1), ?2) "
+            "ORDER BY start",
+            (source, start, stop),
+        ).fetchall()
 
     def _source(self, fingerprint: str) -> int:
         """Return the number of a plan's fingerprint in the file; −1 where it is not in a file opened to read."""
@@ -192,10 +200,10 @@ class Journal:
         return self._sources[fingerprint]
 
     def _beat(self) -> None:
-        while not self._closed.wait(LEASE / 4):
+        while not self._closed.wait(BEAT):
             try:
                 with self.database.commits() as database:
-                    database.execute("UPDATE owners SET beat = ? WHERE id = ?", (time.time(), self.owner.id))
+                    self.owners.beat(database)
             except JournalError:
                 pass  # the next answer that is stored raises the same error, in a thread that reports it
 
@@ -210,3 +218,13 @@ def without(span: Span, taken: list[Span]) -> list[Span]:
     if start < span[1]:
         free.append((start, span[1]))
     return free
+
+
+def merged(spans: list[Span]) -> list[Span]:
+    """Return sorted spans, those that touch joined."""
+    found: list[Span] = []
+    for start, stop in spans:
+        if found and found[-1][1] >= start:
+            start = found.pop()[0]
+        found.append((start, stop))
+    return found

@@ -1,4 +1,4 @@
-"""Owners of claims: which process has claimed rows, and whether it is alive."""
+"""A process as the owner of claims, and whether it runs on this machine."""
 
 import os
 import socket

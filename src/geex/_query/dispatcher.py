@@ -5,6 +5,7 @@ from typing import Any
 
 from geex._arrays.arrays import Array, host, like, namespace
 from geex._journal.journal import STORED, Journal
+from geex._journal.owners import LEASE
 from geex._protocols import Workers
 from geex._query.answers import Answers
 from geex._query.interrupt import Interrupt
@@ -45,6 +46,17 @@ class Dispatcher:
         """Release the rows of a job, so that other processes may query them."""
         if self.journal is not None:
             self.journal.release(job.source.fingerprint, job.start, job.stop)
+
+    def name_others(self, job: Job) -> None:
+        """Print which processes have claimed rows of a job, and are waited for."""
+        assert self.journal is not None
+        others = self.journal.claimants(job.source.fingerprint, job.start, job.stop)
+        if others:
+            self.progress.notice(
+                f"Waiting for {' and '.join(others)}, which queries rows of the same journal ({self.journal.path}). "
+                f"This run continues when they are answered, when that process ends, or after {LEASE:.0f} seconds "
+                "without a heartbeat of it."
+            )
 
     def accept(self, job: Job, number: int, raw: Any) -> Array:
         """Return the answers (rows, k), checked and committed to the journal."""

@@ -20,6 +20,8 @@ from geex._query.rate_limit import Stopped
 CHECK = 0.5
 # Seconds between reads of the journal for the answers of another process.
 POLL = 0.05
+# Seconds of waiting for another process after which it is named.
+NOTICE = 5.0
 
 
 class InFlight(Protocol):
@@ -185,7 +187,7 @@ class RowsOfOthers:
 
     def get(self) -> Array:
         dispatcher, job = self.dispatcher, self.job
-        own = 0
+        own, begun, named = 0, time.monotonic(), False
         while True:
             parts = dispatcher.claim(job)
             if all(part.state == STORED for part in parts):
@@ -197,6 +199,9 @@ class RowsOfOthers:
                     own += part.size
             if dispatcher.interrupt.stop.is_set():  # Ctrl-C came while the journal was read
                 raise Stopped
+            if not named and time.monotonic() > begun + NOTICE:
+                named = True
+                dispatcher.name_others(job)
             dispatcher.interrupt.waiting(time.sleep, POLL)
 
     def abandon(self) -> None: ...

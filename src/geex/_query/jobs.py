@@ -4,7 +4,7 @@ A runner (`geex.run`) opens another pool for one run. Without a runner and with 
 """
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,8 +76,12 @@ class Piece:
         return self.source.rows(self.start, self.stop) if self.chunk is None else self.chunk.queries()
 
 
-def jobs_of(pieces: Iterable[Piece], stored: list[tuple[int, int]], pool: Pool) -> Iterator[Job]:
-    """Yield contiguous pieces as jobs: rows in the spans `stored` apart, others joined and cut to the pool's batch.
+# Which of the rows start … stop − 1 are stored, as sorted spans.
+Stored = Callable[[int, int], list[tuple[int, int]]]
+
+
+def jobs_of(pieces: Iterable[Piece], stored: Stored, pool: Pool) -> Iterator[Job]:
+    """Yield contiguous pieces as jobs: rows that are stored apart, others joined and cut to the pool's batch.
 
     The batch is read again for every job, since it may shrink on the way.
     """
@@ -90,7 +94,7 @@ def jobs_of(pieces: Iterable[Piece], stored: list[tuple[int, int]], pool: Pool) 
 
     for piece in pieces:
         source = piece.source
-        for start, end, is_stored in split(piece.start, piece.stop, stored):
+        for start, end, is_stored in split(piece.start, piece.stop, stored(piece.start, piece.stop)):
             if stop > first and (is_stored or (pool.remote and end - first > pool.batch)):
                 yield job()
                 blocks, first = [], stop

@@ -17,7 +17,7 @@ from geex._plan.plan import Chunk, Ends, Plan
 from geex._protocols import Source
 from geex._query.dispatcher import Dispatcher
 from geex._query.in_flight import InFlight, RowsOfOthers, WorkerCall, start_job
-from geex._query.jobs import Job, Piece, jobs_of, split
+from geex._query.jobs import Job, Piece, Stored, jobs_of, split
 from geex._query.rate_limit import Stopped
 from geex.errors import BudgetError
 
@@ -150,16 +150,19 @@ class Querier:
     def _jobs(self, source: Source, pieces: Iterable[Piece]) -> Iterator[Job]:
         """Yield jobs of rows that are in the journal, and of rows that are not."""
         journal, pool = self.dispatcher.journal, self.dispatcher.pool
-        stored = [] if journal is None else journal.stored(source.fingerprint)
+
+        def stored(start: int, stop: int) -> list[tuple[int, int]]:
+            return [] if journal is None else journal.stored(source.fingerprint, start, stop)
+
         if pool is None:
             yield from self._stored_jobs(pieces, stored)
             return
         yield from jobs_of(pieces, stored, pool)
 
-    def _stored_jobs(self, pieces: Iterable[Piece], stored: list[tuple[int, int]]) -> Iterator[Job]:
+    def _stored_jobs(self, pieces: Iterable[Piece], stored: Stored) -> Iterator[Job]:
         """Yield jobs of rows in the journal, up to the first row that is not."""
         for piece in pieces:
-            for start, stop, is_stored in split(piece.start, piece.stop, stored):
+            for start, stop, is_stored in split(piece.start, piece.stop, stored(piece.start, piece.stop)):
                 if not is_stored:
                     return
                 yield Job(piece.source, start, stop, STORED)

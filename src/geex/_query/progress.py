@@ -65,6 +65,13 @@ class Progress:
         if write and not self.bar.disable:
             self.bar.write(text, file=sys.stderr)
 
+    def notice(self, text: str) -> None:
+        """Print a line that a person must see: beside the bar if it is shown, else as a warning of the log."""
+        if self.bar.disable:
+            LOG.warning(text)
+        else:
+            self.log(text)
+
     def update(self, rows: int, paid: bool) -> None:
         """Count rows whose answers have arrived."""
         self.paid += rows if paid else 0

@@ -116,8 +116,7 @@ class Session:
         """Log how many queries are to come, and their cost."""
         stored = 0
         if self.journal is not None:
-            spans = [span for plan in plans for span in self.journal.stored(plan.fingerprint)]
-            stored = min(total, sum(stop - start for start, stop in spans))
+            stored = min(total, sum(self.journal.count(plan.fingerprint, total) for plan in plans))
         self.progress.log(cost(total, stored, self.progress.price), self.progress.price is not None)
 
     def log_duration(self, seconds: float, rows: int) -> None:
