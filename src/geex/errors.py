@@ -34,6 +34,8 @@ NoAnswerYet(UserWarning)          the model has failed several times and never a
 
 from typing import Any
 
+from geex._plain_text import harmless
+
 
 class GeexError(Exception):
     """Base class of all errors that geex raises on purpose.
@@ -65,8 +67,9 @@ class GeexError(Exception):
     """
 
     def __init__(self, message: str = "", *, code: str = "", fix: str = "") -> None:
-        super().__init__(f"{message} {fix}" if fix else message)
-        self.code, self.problem = code, message
+        problem = harmless(str(message))
+        super().__init__(f"{problem} {harmless(fix)}" if fix else problem)
+        self.code, self.problem = code, problem
 
 
 class InputError(GeexError, ValueError):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geex._arrays.arrays import host
+from geex._plain_text import one_line
 from geex._results.numbers import number, probability
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def certainty(explanation: "Explanation", target: int, output: float, answers: n
 def label(explanation: "Explanation", target: int) -> str:
     """Return what an output is called."""
     labels = explanation.labels
-    return labels[target] if labels is not None and 0 <= target < len(labels) else f"output {target}"
+    return one_line(labels[target]) if labels is not None and 0 <= target < len(labels) else f"output {target}"
 
 
 def _logistic(output: float) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geex._arrays.arrays import host
+from geex._plain_text import one_line
 from geex._results.account import Account, accounts
 from geex._results.certainty import certainty, label, quantity
 from geex._results.numbers import Column, column, probability
@@ -98,7 +99,7 @@ def table(head: list[str], body: list[list[str]]) -> list[str]:
 def place(explanation: "Explanation", where: tuple[int, ...], shape: tuple[int, ...]) -> str:
     """Return a feature's name, or its place."""
     if explanation.names:
-        name = explanation.names[int(np.ravel_multi_index(where, shape))]
+        name = one_line(explanation.names[int(np.ravel_multi_index(where, shape))])
         return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
     if len(where) == 2:
         return f"row {where[0]}, column {where[1]}"

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from geex.errors import InputError
-from geex.models.secrets import SECRET_KEYS
+from geex.models.redaction import SECRET_KEYS
 
 # What stands in place of a secret.
 HIDDEN = "…"

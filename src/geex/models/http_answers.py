@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from geex.models.redaction import SOURCE, excerpt
 from geex.models.request_formats import Malformed
-from geex.models.secrets import scrubbed
 
 # Characters of a body that a message quotes.
 EXCERPT_LENGTH = 300
-# Bytes of a body that are searched for secrets before the excerpt is cut.
-EXCERPT_SOURCE = 2**16
 
 
 def checked_scores(rows: Any, count: int) -> Any:
@@ -44,10 +42,10 @@ def _holds_labels(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def excerpt(content: bytes, secrets: list[str]) -> str:
-    """Return the start of a body. It is cut after the secrets are removed: half a secret would not be recognised."""
-    text = scrubbed(content[:EXCERPT_SOURCE].decode(errors="replace").strip(), secrets)
-    return f": {text[:EXCERPT_LENGTH]}{'…' if len(text) > EXCERPT_LENGTH else ''}" if text else ", with no body."
+def start_of(content: bytes) -> str:
+    """Return the start of a body, for a message."""
+    text = excerpt(content[:SOURCE].decode(errors="replace").strip(), EXCERPT_LENGTH)
+    return f": {text}" if text else ", with no body."
 
 
 def retry_after_seconds(after: str | None) -> float | None:

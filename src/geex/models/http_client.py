@@ -1,7 +1,6 @@
 """One HTTP client per process. It keeps connections open, and writes no secret to a log."""
 
 import atexit
-import logging
 import os
 import ssl
 import threading
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from geex.errors import InputError, MissingPackage
+from geex.models.redaction import hide_in_logs
 from geex.models.request_formats import Body
 from geex.models.secrets import Address
 
@@ -41,7 +41,7 @@ def send(address: Address, body: Body, headers: dict[str, str], timeout: float, 
     """Post a body and read the whole reply within `timeout` seconds. Errors are those of httpx."""
     httpx = library()
     end = time.monotonic() + timeout
-    _hide_in_logs(address)
+    hide_in_logs()
     client = _client(verify)
     merged = {**body.headers, **headers}
     with client.stream("POST", address.url, content=body.content, headers=merged, timeout=timeout) as response:
@@ -88,31 +88,3 @@ def _close() -> None:
     for (process, _), client in _CLIENTS.items():
         if process == os.getpid():
             client.close()
-
-
-class _AddressFilter(logging.Filter):
-    """httpx logs the address of every request, its query included. Replace ours by its public part."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.public: dict[str, str] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if isinstance(record.args, tuple):
-            record.args = tuple(self.public.get(str(arg), arg) if _is_url(arg) else arg for arg in record.args)
-        return True
-
-
-def _is_url(value: Any) -> bool:
-    return isinstance(value, library().URL)
-
-
-# one filter for all addresses of this process
-_FILTER = _AddressFilter()
-
-
-def _hide_in_logs(address: Address) -> None:
-    url = str(library().URL(address.url))
-    if url not in _FILTER.public:
-        _FILTER.public[url] = repr(address)
-        logging.getLogger("httpx").addFilter(_FILTER)

@@ -22,10 +22,11 @@ from geex._problem.digest import digest
 from geex._problem.outputs import checked_labels
 from geex._query.limits import Limits
 from geex.errors import InputError, ModelError, Refused, TooLarge, TransientError, Unreachable, Unreadable
-from geex.models.http_answers import checked_scores, excerpt, retry_after_seconds
+from geex.models.http_answers import EXCERPT_LENGTH, checked_scores, retry_after_seconds, start_of
 from geex.models.http_client import Reply, library, send
+from geex.models.redaction import confidential, excerpt, remember
 from geex.models.request_formats import DATATYPES, V2, Json, Malformed
-from geex.models.secrets import Address, Env, Secret, scrubbed
+from geex.models.secrets import Address, Env, Secret
 
 # The limits of a service that declares none.
 LIMITS = Limits(concurrency=8, rows=64, attempts=8)
@@ -65,22 +66,23 @@ class Http:
 
     def _answer(self, queries: Any) -> Any:
         headers = {name: value.reveal() for name, value in self.headers}
-        secrets = [*headers.values(), *self.address.secrets(), *self.protocol.secrets()]
-        reply = self._send(queries, headers, secrets)
+        hidden = [secret for name, value in headers.items() for secret in confidential(name, value)]
+        remember([*hidden, *self.address.secrets(), *self.protocol.secrets()])
+        reply = self._send(queries, headers)
         if not 200 <= reply.status < 300:
-            raise self._failure(reply, secrets)
+            raise self._failure(reply)
         try:
             return checked_scores(self.protocol.response(reply.content, reply.headers), len(queries))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             # a body of an unexpected form ends in one of these
             reason = f"{error}" if isinstance(error, Malformed) else f"{type(error).__name__}: {error}"
-            raise Unreadable(
-                f"{self.address} answered {reply.status}, but {scrubbed(reason, secrets)}"
-                f"{excerpt(reply.content, secrets)}",
-                code="answer-unreadable",
-            ) from None
+        # raised here, so that no error in the chain holds the body
+        raise Unreadable(
+            f"{self.address} answered {reply.status}, but {excerpt(reason, EXCERPT_LENGTH)}{start_of(reply.content)}",
+            code="answer-unreadable",
+        )
 
-    def _send(self, queries: Any, headers: dict[str, str], secrets: list[str]) -> Reply:
+    def _send(self, queries: Any, headers: dict[str, str]) -> Reply:
         httpx = library()
         body = self.protocol.request(queries)
         if len(body.content) > LARGEST_REQUEST and len(queries) > 1:
@@ -91,16 +93,17 @@ class Http:
             )
         try:
             return send(self.address, body, headers, self.timeout, self.verify)
-        except httpx.TimeoutException:
-            raise TransientError(
-                f"{self.address} gave no complete answer within {self.timeout:g} s.", code="service-timeout"
-            ) from None
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, UnicodeError, OSError) as error:
-            raise self._connection_failure(error, scrubbed(str(error), secrets)) from None
+            failure = self._connection_failure(error, excerpt(str(error), EXCERPT_LENGTH))
+        raise failure  # here, so that no error in the chain holds the request
 
     def _connection_failure(self, error: Exception, text: str) -> ModelError:
         """Return the error for a request that brought no reply; `text` is the cause without secrets."""
         httpx = library()
+        if isinstance(error, httpx.TimeoutException):
+            return TransientError(
+                f"{self.address} gave no complete answer within {self.timeout:g} s.", code="service-timeout"
+            )
         reason = f"{type(error).__name__}: {text}"
         permanent = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL, UnicodeError)
         if isinstance(error, permanent) or "CERTIFICATE_VERIFY_FAILED" in reason:
@@ -111,15 +114,15 @@ class Http:
             )
         return TransientError(f"The connection to {self.address} broke off: {reason}", code="connection-lost")
 
-    def _failure(self, reply: Reply, secrets: list[str]) -> ModelError:
+    def _failure(self, reply: Reply) -> ModelError:
         """Return the error for a status that is no success."""
-        problem = f"{self.address} answered {reply.status}{excerpt(reply.content, secrets)}"
+        problem = f"{self.address} answered {reply.status}{start_of(reply.content)}"
         if reply.status in RETRIED_STATUSES or reply.status >= 500:
             return TransientError(
                 problem, retry_after_seconds(reply.headers.get("Retry-After")), code="service-unavailable"
             )
         if 300 <= reply.status < 400:
-            target = Address(scrubbed(reply.headers.get("Location", "elsewhere"), secrets))
+            target = Address(excerpt(reply.headers.get("Location", "elsewhere"), EXCERPT_LENGTH))
             return Refused(f"{problem} It redirects to {target}.", reply.status, code="service-redirects")
         if reply.status in (401, 403):
             fix = 'Pass a token: headers={"Authorization": geex.models.env("NAME", "Bearer {}")}.'

@@ -17,7 +17,7 @@ from geex._problem.foreign_model import Carried
 from geex._problem.model_identity import identity
 from geex._query.limits import Limits, limits_of
 from geex.errors import InputError
-from geex.models.output_conversions import FROM_SCALES, TO_SCALES, Conversion, Indicator, Link, ListedScores, excerpt
+from geex.models.output_conversions import FROM_SCALES, TO_SCALES, Conversion, Indicator, Link, ListedScores, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ def _checked_labels(labels: Iterable[Any]) -> tuple[Any, ...]:
     names = () if isinstance(labels, str) else tuple(entry(label) for label in labels)
     if not names or len(set(names)) != len(names):
         raise InputError(
-            f"`labels` must be different labels, one for each output; got {excerpt(labels)}.",
+            f"`labels` must be different labels, one for each output; got {shown(labels)}.",
             code="labels-not-distinct",
         )
     return names

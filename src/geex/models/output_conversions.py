@@ -11,6 +11,7 @@ from geex._arrays.scalars import entry
 from geex._problem.outputs import log_odds, softmax
 from geex._stored_names import stored
 from geex.errors import AnswerError
+from geex.models.redaction import excerpt
 
 # Characters of an answer that a message quotes.
 EXCERPT_LENGTH = 120
@@ -46,12 +47,13 @@ class ListedScores:
             ]
             return [(label, float(score)) for label, score in named]
         except (TypeError, ValueError, KeyError):
-            raise AnswerError(
-                f"The model must answer {{label: score}}, a list of (label, score), or a list of objects with "
-                f"{self.keys[0]!r} and {self.keys[1]!r} for a row; got {excerpt(row)}.",
-                code="answer-not-listed-scores",
-                fix="Pass keys=(…, …) for objects with other names.",
-            ) from None
+            pass  # raised below, so that no error in the chain holds the answer
+        raise AnswerError(
+            f"The model must answer {{label: score}}, a list of (label, score), or a list of objects with "
+            f"{self.keys[0]!r} and {self.keys[1]!r} for a row; got {shown(row)}.",
+            code="answer-not-listed-scores",
+            fix="Pass keys=(…, …) for objects with other names.",
+        )
 
 
 @stored("label indicator/1")
@@ -68,8 +70,7 @@ class Indicator:
         for number, row in enumerate(rows):
             if isinstance(row, dict | list) or row not in place:
                 raise AnswerError(
-                    f"The model must answer one of the labels {excerpt(list(self.labels))} for a row; "
-                    f"got {excerpt(row)}.",
+                    f"The model must answer one of the labels {shown(list(self.labels))} for a row; got {shown(row)}.",
                     code="answer-not-a-label",
                 )
             scores[number, place[row]] = 1.0
@@ -127,7 +128,6 @@ class Link:
         return np.asarray(TO_SCALES[self.to](FROM_SCALES[self.of](scores)))
 
 
-def excerpt(value: Any) -> str:
-    """Return the start of a value's repr."""
-    text = repr(value)
-    return text if len(text) <= EXCERPT_LENGTH else f"{text[:EXCERPT_LENGTH]}…"
+def shown(value: Any) -> str:
+    """Return the start of a value's repr, without secrets that a service has repeated."""
+    return excerpt(repr(value), EXCERPT_LENGTH)

@@ -13,8 +13,11 @@ import numpy as np
 
 from geex._arrays.arrays import host
 from geex.errors import InputError, Refused
+from geex.models.redaction import SECRET_KEYS, TOKEN, Confidential, excerpt
 from geex.models.secrets import Env
 
+# Characters of names in an answer that a message quotes.
+NAMES_LENGTH = 200
 # Types of tensors in the Open Inference Protocol.
 DATATYPES: dict[str, np.dtype[Any]] = {
     "BOOL": np.dtype(bool),
@@ -59,7 +62,7 @@ class V2:
         path, mark, query = url.partition("?")
         return url if path.rstrip("/").endswith("/infer") else f"{path.rstrip('/')}/infer{mark}{query}"
 
-    def secrets(self) -> list[str]:
+    def secrets(self) -> list[Confidential]:
         """Return the secrets of a request: none, it holds queries only."""
         return []
 
@@ -123,7 +126,7 @@ class V2:
             return outputs[self.output]
         if self.output is None and len(outputs) == 1:
             return next(iter(outputs.values()))
-        found = ", ".join(map(repr, outputs)) or "none"
+        found = excerpt(", ".join(map(repr, outputs)), NAMES_LENGTH) or "none"
         if self.output is not None:
             raise Refused(
                 f"The service must return an output {self.output!r}; got {found}.", code="service-output-unknown"
@@ -173,9 +176,9 @@ class Json:
         """Return two empty texts: any service may refuse for any reason."""
         return "", ""
 
-    def secrets(self) -> list[str]:
-        """Return the secrets of a request."""
-        return [] if callable(self.template) else _revealed(self.template)
+    def secrets(self) -> list[Confidential]:
+        """Return the secrets of a request: variables of the environment, and what looks like a credential."""
+        return [] if callable(self.template) else [Confidential(text) for text in _revealed(self.template)]
 
     def response(self, content: bytes, headers: Mapping[str, str]) -> Any:
         body = _loaded(content)
@@ -198,7 +201,8 @@ def _loaded(content: bytes) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"its body is no JSON ({type(error).__name__})") from None
+        kind = type(error).__name__
+    raise Malformed(f"its body is no JSON ({kind})")
 
 
 def _holds(template: Any, mark: str) -> bool:
@@ -209,12 +213,16 @@ def _holds(template: Any, mark: str) -> bool:
     return bool(template == mark)
 
 
-def _revealed(template: Any) -> list[str]:
-    """Return the secrets in a template."""
+def _revealed(template: Any, name: str = "") -> list[str]:
+    """Return the secrets in the part of a template under a key."""
     if isinstance(template, Env):
         return [template.reveal()]
-    parts = template.values() if isinstance(template, Mapping) else template
-    return [text for part in parts for text in _revealed(part)] if isinstance(template, list | tuple | Mapping) else []
+    if isinstance(template, str):
+        secret = template not in ("{row}", "{rows}") and (SECRET_KEYS.search(name) or TOKEN.search(template))
+        return [template] if secret else []
+    if isinstance(template, Mapping):
+        return [text for key, part in template.items() for text in _revealed(part, f"{name} {key}")]
+    return [text for part in template for text in _revealed(part, name)] if isinstance(template, list | tuple) else []
 
 
 def _filled(template: Any, rows: list[Any]) -> Any:
@@ -275,7 +283,8 @@ def _tensor(tensor: Any, raw: bytes | None) -> Any:
         return np.array(texts, dtype=object).reshape(shape[0], -1)[:, 0].tolist()
     if datatype not in DATATYPES:
         raise Refused(
-            f"The service must return a tensor of {', '.join(DATATYPES)}; got {datatype}.", code="tensor-type-unknown"
+            f"The service must return a tensor of {', '.join(DATATYPES)}; got {excerpt(repr(datatype), NAMES_LENGTH)}.",
+            code="tensor-type-unknown",
         )
     dtype = DATATYPES[datatype].newbyteorder("<")
     if raw is not None:

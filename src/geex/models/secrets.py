@@ -1,22 +1,13 @@
-"""Secrets: absent from every repr, log and message, and read from the environment only at the moment of use."""
+"""Secrets: absent from every repr, and read from the environment only at the moment of use."""
 
-import base64
 import os
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from geex._stored_names import stored
 from geex.errors import InputError
-
-# What stands in place of a secret.
-HIDDEN = "***"
-# Shorter words of a secret, such as "of", would also occur elsewhere in a message.
-SHORTEST_WORD = 4
-# Keys of a query or a JSON object whose values are treated as secret.
-SECRET_KEYS = re.compile("key|token|secret|sig|auth|pass|code|user|session", re.IGNORECASE)
+from geex.models.redaction import HIDDEN, SECRET_KEYS, Confidential, confidential, login
 
 
 @dataclass(frozen=True)
@@ -115,28 +106,11 @@ class Address:
         query = parse_qsl(parts.query, keep_blank_values=True)
         return [parts.hostname, parts.port, parts.path, [entry for entry in query if not SECRET_KEYS.search(entry[0])]]
 
-    def secrets(self) -> list[str]:
+    def secrets(self) -> list[Confidential]:
         """Return the texts that no message may hold."""
         parts = urlsplit(self.url)
-        found = [self.url, parts.query, parts.fragment, *_credentials(parts)]
-        return [*found, *(value for _, value in parse_qsl(parts.query, keep_blank_values=True))]
-
-
-def _credentials(parts: SplitResult) -> list[str]:
-    user, password = unquote(parts.username or ""), unquote(parts.password or "")
-    if not user and not password:
-        return []
-    basic = base64.b64encode(f"{user}:{password}".encode()).decode()
-    return [parts.netloc.rpartition("@")[0], password, user, basic]
-
-
-def scrubbed(text: str, secrets: Iterable[str]) -> str:
-    """Return the text without the secrets: whole, or word by word ("Bearer" and the token), plain or URL-encoded."""
-    hidden = set()
-    for secret in secrets:
-        words = [word for word in secret.split() if len(word) >= SHORTEST_WORD]
-        for form in (secret, *words):
-            hidden |= {form, quote(form), quote(form, safe=""), repr(form)[1:-1]}
-    for form in sorted(hidden - {""}, key=len, reverse=True):
-        text = text.replace(form, HIDDEN)
-    return text
+        found = login(unquote(parts.username or ""), unquote(parts.password or ""))
+        if parts.fragment:
+            found.append(Confidential(parts.fragment))
+        entries = parse_qsl(parts.query, keep_blank_values=True)
+        return [*found, *(secret for name, value in entries for secret in confidential(name, value))]

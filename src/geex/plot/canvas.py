@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from geex._plain_text import harmless
 from geex.errors import MissingPackage
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def hexadecimal(colour: tuple[int, int, int]) -> str:
 
 
 def plain(text: str) -> str:
-    """Return text without mathematics for matplotlib."""
-    return text.replace("$", r"\$")
+    """Return harmless text, without mathematics for matplotlib."""
+    return harmless(text).replace("$", r"\$")
 
 
 def bare(axes: Any) -> None:

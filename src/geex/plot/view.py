@@ -14,6 +14,7 @@ from scipy.special import stdtrit
 from geex._arrays.arrays import Shape, host
 from geex._arrays.validation import is_number
 from geex._explain.explain import estimate
+from geex._plain_text import one_line
 from geex._problem.features import Elements, Pixels, image_axes, regular
 from geex._problem.outputs import scored
 from geex._protocols import Features
@@ -239,12 +240,12 @@ def _outputs(
 
 def output_name(target: int, labels: Sequence[str] | None) -> str:
     """Return the name of an output."""
-    return f"output {target}" if labels is None or not 0 <= target < len(labels) else labels[target]
+    return f"output {target}" if labels is None or not 0 <= target < len(labels) else one_line(labels[target])
 
 
 def _names(explanation: Explanation, features: Features, size: int, index: np.ndarray | None) -> list[str]:
     if explanation.names is not None and len(explanation.names) == size:
-        return list(explanation.names)
+        return [one_line(name) for name in explanation.names]
     own = features.names()
     if own is not None:
         return own

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from geex._plain_text import harmless
 from geex._problem.model_identity import identity
 from geex._query.retrying_call import Model
 from geex._results.explanation import Explanation
@@ -61,33 +62,37 @@ def page(explanation: Explanation, extras: Extras | None = None) -> str:
     ]
     first, label = sentences[0], seen.outputs[0].label
     script, sheet = _source("page.js"), _source("page.css")
-    return _filled(
-        "page.html",
-        version=explanation.settings.version,
-        title=extras.title or f"Why “{label}”?",
-        style=Markup(sheet),
-        style_hash=_hash(sheet),
-        script=Markup(script),
-        script_hash=_hash(script),
-        lead=first["lead"],
-        about=" · ".join(value for name, value in about.items() if "identity" not in name),
-        account=first["account"],
-        sum=Markup("".join(f"<span>{escape(part)}</span>" for part in first["sum"])),
-        view_heading="The input and its explanation" if seen.index is not None else "The features that decided",
-        view_kind="pictures" if seen.index is not None else "listed",
-        stage=stage(seen, first, len(whole.outputs[0].values), numbers),
-        things=things,
-        outputs=outputs(seen.outputs),
-        one_output=Markup(" hidden" if len(seen.outputs) < 2 else ""),
-        no_picture=Markup(" hidden" if seen.index is None else ""),
-        no_region=Markup(" hidden" if seen.index is None or not any(one["outline"] for one in sentences) else ""),
-        no_errors=Markup(" hidden" if all(np.isnan(output.stderr).all() for output in seen.outputs) else ""),
-        ninths=ninths(explanation, seen, first),
-        curve=Markup("\n".join(drawn(curve, things, i) for i, curve in enumerate(made))),
-        facts=Markup("".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in words.facts(explanation, about))),
-        estimand=f"{explanation.estimand} {explanation.advice()} {words.SELECTED if any(regions) else ''}".strip(),
-        call=extras.call or call(explanation),
-        data=Markup(data(seen, sentences, numbers)),
+    return harmless(
+        _filled(
+            "page.html",
+            version=explanation.settings.version,
+            title=extras.title or f"Why “{label}”?",
+            style=Markup(sheet),
+            style_hash=_hash(sheet),
+            script=Markup(script),
+            script_hash=_hash(script),
+            lead=first["lead"],
+            about=" · ".join(value for name, value in about.items() if "identity" not in name),
+            account=first["account"],
+            sum=Markup("".join(f"<span>{escape(part)}</span>" for part in first["sum"])),
+            view_heading="The input and its explanation" if seen.index is not None else "The features that decided",
+            view_kind="pictures" if seen.index is not None else "listed",
+            stage=stage(seen, first, len(whole.outputs[0].values), numbers),
+            things=things,
+            outputs=outputs(seen.outputs),
+            one_output=Markup(" hidden" if len(seen.outputs) < 2 else ""),
+            no_picture=Markup(" hidden" if seen.index is None else ""),
+            no_region=Markup(" hidden" if seen.index is None or not any(one["outline"] for one in sentences) else ""),
+            no_errors=Markup(" hidden" if all(np.isnan(output.stderr).all() for output in seen.outputs) else ""),
+            ninths=ninths(explanation, seen, first),
+            curve=Markup("\n".join(drawn(curve, things, i) for i, curve in enumerate(made))),
+            facts=Markup(
+                "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in words.facts(explanation, about))
+            ),
+            estimand=f"{explanation.estimand} {explanation.advice()} {words.SELECTED if any(regions) else ''}".strip(),
+            call=extras.call or call(explanation),
+            data=Markup(data(seen, sentences, numbers)),
+        )
     )
 
 
