@@ -1,6 +1,6 @@
-"""All methods. The common ones are in `geex` too."""
+"""All methods, and `ScoreMethod`, a base for your own. The common ones are in `geex` too."""
 
-from geex.methods.gradient import GE, GEEX, Interpolated
+from geex.methods.gradient import GE, GEEX, Interpolated, ScoreMethod
 from geex.methods.guided import Guided
 from geex.methods.lime import LIME
 from geex.methods.presence import Presence
@@ -9,4 +9,16 @@ from geex.methods.regression import Regression
 from geex.methods.rise import RISE
 from geex.methods.shapley import Shapley
 
-__all__ = ["GE", "GEEX", "LIME", "RISE", "Guided", "Interpolated", "Presence", "Random", "Regression", "Shapley"]
+__all__ = [
+    "GE",
+    "GEEX",
+    "LIME",
+    "RISE",
+    "Guided",
+    "Interpolated",
+    "Presence",
+    "Random",
+    "Regression",
+    "ScoreMethod",
+    "Shapley",
+]

@@ -26,8 +26,16 @@ BLOCK_ELEMENTS = 2**24
 LARGE = 1e100
 
 
-class ByScore(Method):
-    """Methods whose values are means of answers times weights."""
+class ScoreMethod(Method):
+    """Base of methods whose values are means of answers times weights; `estimate` is there already.
+
+    A subclass has `search` and `estimand`. Its search declares the weights of the answers.
+
+    Notes
+    -----
+    For mirrored draws the value is ξ = 1/n Σ_i d_i w_i with d_i = (f(z_i) − f(z̃_i))/2, for single ones d_i = f(z_i).
+    Standard errors come from the differences between consecutive draws.
+    """
 
     def estimate(self, answers: Answers) -> Estimate:
         return estimate(answers)
@@ -39,16 +47,51 @@ class ByScore(Method):
 
 @stored("GEEX/1")
 @dataclass(frozen=True)
-class GEEX(ByScore):
-    """The paper's method: single-sample gradient estimates, dense on the path from baseline to explicand.
+class GEEX(ScoreMethod):
+    """The paper's method: the path integral of the gradient, estimated from single noisy samples.
 
-    sigma: standard deviation of the noise. None: half the deviation of the explicand's elements.
-    smooth: (kernel, deviation) of the filter over the noise, for large images; the paper's is (5, 0.7).
-    mirror: ask x(α) + ε and x(α) − ε for every draw.
-    coupling: "orthogonal" makes draws orthogonal in blocks of at most min(features, draws/30); None: independent.
-    family: the noise's density: Gaussian(), Laplace(), Logistic() or your own.
-    shared: an axis along which elements get one noise value, as published code does over channels.
-    still: leave elements with x = x̊ unperturbed. The paper perturbs them, though their value is 0 either way.
+    Draws are dense on the path from baseline to explicand. Values add up for the model blurred by the noise.
+
+    Parameters
+    ----------
+    sigma
+        The standard deviation of the noise, in units of x. None: half the standard deviation of the elements of x.
+    smooth
+        (kernel, deviation) of a filter over the noise, for large images; (5, 0.7) in the paper. None: no filter.
+    mirror
+        Whether a draw is a pair of queries, x(α) + ε and x(α) − ε, or one query.
+    coupling
+        "orthogonal": draws are orthogonal in blocks of at most min(features, draws/30). None: they are independent.
+    family
+        The density of the noise: `geex.Gaussian()`, `Laplace()`, `Logistic()`, or an object of your own class.
+    shared
+        An axis of x along which elements share a noise value, such as the channel axis. None: no axis.
+    still
+        Whether elements with x = x̊ stay unperturbed. Their value is 0 either way.
+
+    Raises
+    ------
+    MethodError
+        A setting is wrong, or two settings exclude each other. When x is explained: `sigma` is too small or too large
+        for the type of x.
+
+    Notes
+    -----
+    ξ = (x − x̊)/n ∘ Σ f(x(α) + ε) · (−∇ log π(ε)) over draws of α ~ U[0, 1] and ε ~ π, with x(α) = x̊ + α(x − x̊).
+
+    References
+    ----------
+    Cai and Wunder, *On Gradient-like Explanation under a Black-box Setting: When Black-box Explanations Become as Good
+    as White-box*.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geex
+    >>> method = geex.GEEX(sigma=0.1)
+    >>> found = geex.explain(lambda z: z @ [1.0, 2.0], np.ones(2), method=method, progress=False)
+    >>> found.values.round(0).tolist()
+    [1.0, 2.0]
     """
 
     sigma: float | None = None
@@ -89,10 +132,32 @@ class GEEX(ByScore):
 
 @stored("Interpolated/1")
 @dataclass(frozen=True)
-class Interpolated(ByScore):
-    """The paper's first form: gradient estimates at s steps j/s of the path, equally many draws at each.
+class Interpolated(ScoreMethod):
+    """The paper's first form: gradient estimates at s points of the path, with equally many draws at each.
 
-    steps: s. Draws come in rounds of two at every step. The other settings are those of `GEEX`.
+    Parameters
+    ----------
+    sigma
+        The standard deviation of the noise, in units of x. None: half the standard deviation of the elements of x.
+    steps
+        The number s of points of the path.
+    smooth, mirror, family, shared, still
+        As in `GEEX`.
+
+    Raises
+    ------
+    MethodError
+        A setting is wrong.
+
+    Notes
+    -----
+    ξ = (x − x̊)/(n s) ∘ Σ_j Σ_i f(x(j/s) + ε_i) · (−∇ log π(ε_i)), a right Riemann sum with a bias of order 1/s.
+
+    Examples
+    --------
+    >>> import geex
+    >>> geex.methods.Interpolated(sigma=0.5, steps=20).steps
+    20
     """
 
     sigma: float | None = None
@@ -121,10 +186,35 @@ class Interpolated(ByScore):
 
 @stored("GE/1")
 @dataclass(frozen=True)
-class GE(ByScore):
-    """The gradient estimator at the explicand. Its values are slopes: they do not add up to anything.
+class GE(ScoreMethod):
+    """The gradient of the blurred model at x. Its values are slopes and do not add up.
 
-    It looks at x alone: the baseline is asked for the account, and may equal x.
+    The baseline is queried for the account alone, and may equal x.
+
+    Parameters
+    ----------
+    sigma
+        The standard deviation of the noise, in units of x. None: half the standard deviation of the elements of x.
+    smooth, mirror, family, shared
+        As in `GEEX`.
+
+    Raises
+    ------
+    MethodError
+        A setting is wrong.
+
+    Notes
+    -----
+    η = 1/n Σ_i f(x + ε_i) · (−∇ log π(ε_i)).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geex
+    >>> method = geex.methods.GE(sigma=0.1)
+    >>> found = geex.explain(lambda z: (z**2).sum(1), np.array([1.0, 2.0]), method=method, progress=False)
+    >>> found.values.round(0).tolist()
+    [2.0, 4.0]
     """
 
     sigma: float | None = None

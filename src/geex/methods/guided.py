@@ -33,14 +33,44 @@ FAR = 6.0  # widths from which on values do not count in the smoothing of a regi
 @stored("Guided/1")
 @dataclass(frozen=True)
 class Guided(RoundsMethod):
-    """Regression on smooth presence masks, coarse over the whole image and fine where it matters, in turns.
+    """Regression on smooth presence masks, in rounds: wide masks over the whole image, finer ones where it matters.
 
-    coarse, fine: widths of the masks' fields, as shares of the side of the image.
-    top: the share of features that fine masks speak of.
-    explore: the share of every round that is asked coarsely.
-    first: draws of the first round (a draw is two queries). The second has as many, and each one after that twice as
-        many as the one before.
-    wider: how many times as wide the masks of the first round are. So few draws tell of no detail, but of whole parts.
+    The default method for images. It needs features with neighbours: pixels, or the elements of a series. Values rank
+    regions well; they do not add up.
+
+    Parameters
+    ----------
+    coarse, fine
+        The widths of coarse and of fine masks, as shares of the side of the image.
+    top
+        The share of features that fine masks cover.
+    explore
+        The share of a round that has coarse masks.
+    first
+        The number of draws of the first round; a draw is two queries. The second round has as many, and each later
+        round twice as many as the one before it.
+    wider
+        The masks of the first round are `wider` times as wide as coarse ones.
+
+    Raises
+    ------
+    MethodError
+        A setting is wrong. When x is explained: the features have no neighbours.
+
+    Notes
+    -----
+    Round r + 1 masks the features with the largest smoothed values after round r; all other features are present in
+    both queries of a pair. All pairs are then fitted together, as by `Regression`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geex
+    >>> x = np.ones((8, 8))
+    >>> model = lambda z: z[:, 2:4, 2:4].mean((1, 2))
+    >>> found = geex.explain(model, x, method=geex.Guided(), queries=300, progress=False)
+    >>> bool(found.values[2:4, 2:4].min() > found.values[5:, 5:].max())
+    True
     """
 
     coarse: float = 20 / 299

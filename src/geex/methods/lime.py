@@ -39,17 +39,43 @@ BLOCK_ELEMENTS = 2**22
 @stored("LIME/1")
 @dataclass(frozen=True, eq=False)
 class LIME(Method):
-    """The coefficients of a linear model over segments, the nearer to x the heavier.
+    """The coefficients of a linear model over segments. Samples close to x weigh more. Values do not add up.
 
-    segments: whole numbers, one label for each element of x or for each pixel. None: the map of features=Groups(map)
-        where that is given, else every element of a 1-d x and superpixels (slic) of an image.
-    superpixels: about how many of those.
-    width: the width of the kernel in cosine distance.
-    ridge: the penalty.
+    A feature has the coefficient of its segment. A feature in several segments has the mean of theirs; its standard
+    error is the mean of theirs too, an upper bound. With features=Groups(map) there is one value for each segment.
 
-    Every feature gets the coefficient of its segment, so a pixel's value is the weight of a region, and values per
-    pixel do not add up. A feature in several segments gets their mean, and as its standard error the mean of theirs,
-    which is an upper bound. With features=Groups(map) there is one value for each segment.
+    Parameters
+    ----------
+    segments
+        Whole numbers, one label for each element of x or for each pixel. None: the map of features=Groups(map); else
+        every element of a 1-d x, and slic superpixels of an image.
+    superpixels
+        About how many superpixels there are.
+    width
+        The width of the kernel, in cosine distance.
+    ridge
+        The penalty of the ridge regression.
+
+    Raises
+    ------
+    MethodError
+        A setting is wrong.
+    MissingPackage
+        When an image is explained without `segments`: scikit-image is not installed.
+
+    Notes
+    -----
+    ξ = argmin Σ_i ω_i (f(z_i) − b − ξᵀm_i)² + ridge ‖ξ‖² over b and ξ, with m_s ~ Bernoulli(½) and ω =
+    √exp(−d²/width²), d = 1 − cos(m, 1).
+
+    References
+    ----------
+    Ribeiro, Singh and Guestrin, *"Why Should I Trust You?": Explaining the Predictions of Any Classifier*, 2016.
+
+    Examples
+    --------
+    >>> import geex
+    >>> method = geex.methods.LIME(superpixels=80)
     """
 
     segments: Any = field(default=None, repr=False)

@@ -18,17 +18,38 @@ from geex._problem.estimand import Additive, Estimand, Quantity
 from geex._protocols import Features
 from geex._stored_names import stored
 from geex.errors import MethodError
-from geex.methods.gradient import ByScore
+from geex.methods.gradient import ScoreMethod
 
 
 @stored("Presence/1")
 @dataclass(frozen=True)
-class Presence(ByScore):
-    """Presence masks, answered by the score estimator; `Regression` takes them further.
+class Presence(ScoreMethod):
+    """Shapley or Banzhaf values by the score estimator: features are shown or hidden at random.
 
-    alpha: the share of features that shows. ½ gives Banzhaf values; None spreads it over [0,1]: Shapley values.
-    widths: the widths, in features, of the smooth fields that masks are cut from; () for masks that are independent
-        over features. Masks of several widths take turns. Values of smooth masks are an estimand of their own.
+    `Regression` needs fewer queries for the same values.
+
+    Parameters
+    ----------
+    alpha
+        The share of features that is shown, above 0 and below 1. 0.5 gives Banzhaf values. None: spread over [0, 1],
+        which gives Shapley values.
+    widths
+        The widths, in features, of the smooth fields that masks are cut from; masks of several widths alternate. ():
+        masks are independent over features. Values of smooth masks are an estimand of their own.
+
+    Raises
+    ------
+    MethodError
+        A setting is wrong. When x is explained: `widths` is set and the features have no neighbours.
+
+    Notes
+    -----
+    z = x̊ + m ∘ (x − x̊) with m_k ~ Bernoulli(α), w = (m − α)/(α(1 − α)) and ξ = E[f(z) w].
+
+    Examples
+    --------
+    >>> import geex
+    >>> banzhaf = geex.Presence(alpha=0.5)
     """
 
     alpha: float | None = None

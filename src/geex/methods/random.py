@@ -18,7 +18,17 @@ from geex._stored_names import stored
 @stored("Random/1")
 @dataclass(frozen=True)
 class Random(Method):
-    """Random values, as a floor to compare with. Asks for f(x) and f(x̊) alone, whatever the budget."""
+    """Random values, to compare other methods with. Only x and the baseline are queried.
+
+    Notes
+    -----
+    ξ_k ~ U(0, 1), independent of each other and of the model.
+
+    Examples
+    --------
+    >>> import geex
+    >>> method = geex.methods.Random()
+    """
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> "Nothing":
         return Nothing()

@@ -28,12 +28,32 @@ from geex.methods.gradient import check_path
 @stored("RISE/1")
 @dataclass(frozen=True)
 class RISE(Method):
-    """Smooth random masks; a pixel's value is the mean score, weighted by how far the pixel shows.
+    """The expected score where a pixel shows, over smooth random masks. Values do not add up.
 
-    cells: cells of the coarse grid along every image axis.
-    keep: the probability that a cell shows.
+    Parameters
+    ----------
+    cells
+        The number of cells of a mask's coarse grid along each image axis.
+    keep
+        The probability that a cell shows.
 
-    A feature of several elements (`Groups`) has the mean over its elements.
+    Raises
+    ------
+    MethodError
+        A setting is wrong.
+
+    Notes
+    -----
+    z = m ∘ x + (1 − m) ∘ x̊ and ξ = 1/(n · keep) Σ_i f(z_i) m_i. A feature of several elements has the mean over them.
+
+    References
+    ----------
+    Petsiuk, Das and Saenko, *RISE: Randomized Input Sampling for Explanation of Black-box Models*, 2018.
+
+    Examples
+    --------
+    >>> import geex
+    >>> method = geex.methods.RISE(cells=8)
     """
 
     cells: int = 7

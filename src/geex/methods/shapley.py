@@ -22,7 +22,7 @@ from geex._problem.estimand import Additive, Estimand, Quantity
 from geex._problem.features import neighbouring
 from geex._protocols import Features, Method, Search
 from geex._stored_names import stored
-from geex.methods.gradient import ByScore
+from geex.methods.gradient import ScoreMethod
 from geex.methods.regression import Regression
 
 EXACT = 16  # pixels up to which subsets are asked: all of them may be
@@ -33,7 +33,7 @@ Shared = Fits | ExactEstimate | ShapleyEstimate
 
 @stored("masks by size/1")
 @dataclass(frozen=True)
-class BySize(ByScore):
+class BySize(ScoreMethod):
     """Asks masks of the sizes that make Shapley values."""
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> PresenceMasks:
@@ -46,10 +46,32 @@ class BySize(ByScore):
 @stored("Shapley/1")
 @dataclass(frozen=True)
 class Shapley(Method):
-    """Shapley values, which add up to f(x) − f(x̊) exactly at any budget.
+    """Shapley values. They add up to f(x) − f(x̊) exactly, at any budget. The default method for all but images.
 
-    No subset is asked twice, unless features are pixels or more than 1024 of them differ from the baseline. With
-    2^q queries or more, q being the number of those that do, they are exact.
+    No subset is queried twice, unless features are pixels or more than 1024 of them differ from the baseline. From 2^q
+    queries on, for q features that differ from the baseline, the values are exact.
+
+    Notes
+    -----
+    The value of feature k is the mean of f(S ∪ {k}) − f(S) over subsets S of the other features, all sizes alike. In
+    f(S) the features in S have the values of x, the others those of the baseline. If not all subsets are queried, a
+    Gaussian process over subsets is fitted to the answers. For pixels, and for more than 1024 features, it is the
+    regression
+
+        minimise Σ_i (d_i − e_i · ξ)²   subject to   Σ_k ξ_k = f(x) − f(x̊).
+
+    References
+    ----------
+    Shapley, *A Value for n-Person Games*, 1953. Lundberg and Lee, *A Unified Approach to Interpreting Model
+    Predictions*, 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geex
+    >>> found = geex.explain(lambda z: z[:, 0] * z[:, 1] + z[:, 2], np.ones(3), method=geex.Shapley(), progress=False)
+    >>> found.values.tolist()
+    [0.5, 0.5, 1.0]
     """
 
     by: Regression = field(default_factory=lambda: Regression(BySize(), complete=True), init=False, repr=False)
