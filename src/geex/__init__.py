@@ -1,6 +1,7 @@
 """geex explains one decision of a model that can only be queried."""
 
 from geex import errors, evaluate, methods, models, plot, run, testing
+from geex._arrays.random_stream import Stream
 from geex._estimate.answers import Answers
 from geex._explain.explain import estimate, explain, explain_batch
 from geex._explain.stop_rules import Precise, Settled
@@ -60,6 +61,7 @@ __all__ = [
     "Settled",
     "Shapley",
     "Stop",
+    "Stream",
     "Unit",
     "blur",
     "errors",

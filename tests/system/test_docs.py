@@ -1,5 +1,6 @@
 """The documentation: its code runs as it stands, and it builds without a warning."""
 
+import importlib
 import os
 import re
 import subprocess
@@ -7,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+import geex
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -45,6 +48,30 @@ def test_the_extension_on_a_page_works(page, tmp_path, monkeypatch):
         for name in set(sys.modules) - before:
             if (tmp_path / f"{name}.py").exists():
                 del sys.modules[name]
+
+
+def test_extensions_of_the_pages_work_on_tensors(tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(tmp_path)
+    for page in EXTENDING:
+        for _, file, code in CODE.findall((DOCS / "extending" / page).read_text()):
+            if file:
+                (tmp_path / file).write_text(code)
+    parts = {name: importlib.import_module(name) for name in ("student", "occlusion", "balanced", "patches")}
+    student, occlusion, balanced = (
+        parts["student"].Student(),
+        parts["occlusion"].Occlusion(),
+        parts["balanced"].Balanced(),
+    )
+    x = torch.linspace(0.5, 2, 64, dtype=torch.float64).reshape(8, 8)
+    settings = {"queries": 400, "progress": False, "features": parts["patches"].Patches(2)}
+    for method in (geex.GEEX(0.5, family=student), occlusion, balanced, geex.Regression(of=balanced)):
+        found = geex.explain(lambda z: z.sum((1, 2)), x, method=method, **settings)
+        assert isinstance(found.values, torch.Tensor)
+        assert found.values.shape == (4, 4)
+        assert found.region([[True] * 4] * 4).joint
+    for name in parts:
+        del sys.modules[name]
 
 
 @pytest.mark.parametrize("page", PAGES)

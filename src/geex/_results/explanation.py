@@ -23,6 +23,8 @@ from geex._results.target_axis import is_single, numbers, numbers_from_file, wit
 from geex.errors import FileError, InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.figure import Figure
 
     from geex._query.retrying_call import Model
@@ -164,7 +166,7 @@ class Explanation:
 
     def plot(
         self,
-        kind: str | None = None,
+        kind: "str | Callable[[Explanation], Figure] | None" = None,
         *,
         image: Any = None,
         percentile: float = 99.5,
@@ -177,7 +179,7 @@ class Explanation:
         kind: "signed" (what spoke for and against, over the input), "positive", "top" (the strongest share `top` of
             the pixels), "sure" (pixels whose interval at `level` includes zero are grey), "outputs" (the five largest
             outputs side by side), "bars", "convergence" (values and gap as queries came in). None: "signed" for
-            images, "bars" for features that have no place in one.
+            images, "bars" for features that have no place in one. A function of yours is called with the explanation.
         image: what to show underneath, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
         percentile: of the absolute values, from which on colours are full.
         opacity: of full colours.

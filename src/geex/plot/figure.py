@@ -11,6 +11,8 @@ from geex.plot.tint import SHOWS, Look
 from geex.plot.view import scene
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.figure import Figure
 
 KINDS = (*SHOWS, "outputs", "bars", "convergence")
@@ -18,7 +20,7 @@ KINDS = (*SHOWS, "outputs", "bars", "convergence")
 
 def figure(
     explanation: Explanation,
-    kind: str | None,
+    kind: "str | Callable[[Explanation], Figure] | None",
     image: Any,
     percentile: float,
     opacity: float,
@@ -26,10 +28,14 @@ def figure(
     level: float,
 ) -> "Figure":
     """Return the picture that `Explanation.plot` describes."""
+    if callable(kind):
+        return kind(explanation)
     if kind is None:
         kind = "bars" if scene(explanation, image, errors=False).index is None else "signed"
     if kind not in KINDS:
-        raise InputError(f"`kind` must be one of {', '.join(KINDS)}; got {kind!r}.", code="kind-unknown")
+        raise InputError(
+            f"`kind` must be one of {', '.join(KINDS)}, or a function of yours; got {kind!r}.", code="kind-unknown"
+        )
     look = Look(kind if kind in SHOWS else "signed", percentile, opacity, top, level)
     if kind == "bars":
         return bars(explanation, level=level)
