@@ -18,7 +18,7 @@ from geex._problem.estimand import Additive, Estimand, Quantity
 from geex._protocols import Features
 from geex._stored_names import stored
 from geex.errors import MethodError
-from geex.methods.gradient import ScoreMethod
+from geex.methods.score_method import ScoreMethod
 
 
 @stored("Presence/1")

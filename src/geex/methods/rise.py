@@ -22,7 +22,7 @@ from geex._problem.features import image_axes
 from geex._protocols import Features, Method, Search
 from geex._stored_names import stored
 from geex.errors import MethodError
-from geex.methods.gradient import check_path
+from geex.methods.noise_settings import check_path
 
 
 @stored("RISE/1")

@@ -22,8 +22,8 @@ from geex._problem.estimand import Additive, Estimand, Quantity
 from geex._problem.features import neighbouring
 from geex._protocols import Features, Method, Search
 from geex._stored_names import stored
-from geex.methods.gradient import ScoreMethod
 from geex.methods.regression import Regression
+from geex.methods.score_method import ScoreMethod
 
 EXACT = 16  # pixels up to which subsets are asked: all of them may be
 MOST = 1024  # players up to which a process is fitted
