@@ -3,7 +3,8 @@
 from geex import errors, evaluate, methods, models, plot, run, testing
 from geex._arrays.random_stream import Stream
 from geex._estimate.answers import Answers
-from geex._explain.explain import estimate, explain, explain_batch
+from geex._explain.estimate import estimate
+from geex._explain.explain import explain, explain_batch
 from geex._explain.stop_rules import Precise, Settled
 from geex._plan.noise import Gaussian, Laplace, Logistic
 from geex._plan.search import Draws

@@ -20,16 +20,36 @@ from geex.errors import InputError
 @stored("Precise/1")
 @dataclass(frozen=True)
 class Precise(Stop):
-    """Stops when the sum over the top features is known to ± tolerance, as a share of f(x) − f(x̊), and was not further
-    from that at the look before.
+    """Stop when the sum over the top features is precise: its 95% interval is at most ± tolerance of f(x) − f(x̊).
 
-    It believes the method's own errors as far as two looks agree. Errors of `Guided` do not know that other answers
-    would have led its masks elsewhere: of models that no smooth sum is like, the sum is known less well than they say
-    (docs/benchmarks.md). And the top is chosen by the answers that it is judged by: where many features do about as
-    much, or a model is all steps (votes, thresholds), what is on top is there by luck too, and its sum is known less
-    well than that. Features' errors of `GEEX`, `Interpolated` and `Presence` are taken for independent.
+    The previous look must have had a sum within the tolerance too.
 
-    tolerance: half the width of the sum's 95% interval. top: the share of features that is looked at.
+    Parameters
+    ----------
+    tolerance
+        Half the width of the interval, as a share of f(x) − f(x̊), above 0 and at most 1.
+    top
+        The share of features whose sum is considered.
+
+    Raises
+    ------
+    InputError
+        A setting is not a share.
+
+    Notes
+    -----
+    The rule uses the method's own standard errors. Those of `Guided` do not include the effect of the adaptive choice
+    of masks. The top features are chosen by the same answers, so the interval can be too narrow if many features have
+    similar values, or if the model is a step function. For `GEEX`, `Interpolated` and `Presence` the errors of features
+    are assumed to be independent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geex
+    >>> settings = {"method": geex.GEEX(0.5), "queries": 20000, "stop": geex.Precise(0.2), "progress": False}
+    >>> geex.explain(lambda z: z @ [1.0, 2.0], np.ones(2), **settings).queries < 20000
+    True
     """
 
     tolerance: float = 0.05
@@ -57,10 +77,25 @@ class Precise(Stop):
 @stored("Settled/1")
 @dataclass(frozen=True)
 class Settled(Stop):
-    """Stops when the ranking of the top features has settled: when half as many queries more hardly changed it, or, for
-    `Guided`, another round.
+    """Stop when the ranking of the top features is stable: half as many queries more, or a round, hardly changed it.
 
-    overlap: the share of the top features that are the same as before. top: the share of features that is looked at.
+    Parameters
+    ----------
+    overlap
+        The share of the top features that must be the same as at the previous look.
+    top
+        The share of features that is considered.
+
+    Raises
+    ------
+    InputError
+        A setting is not a share.
+
+    Examples
+    --------
+    >>> import geex
+    >>> geex.Settled(overlap=0.8)
+    Settled(overlap=0.8, top=0.1)
     """
 
     overlap: float = 0.9

@@ -37,29 +37,62 @@ MOST = 1e3
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Shares of one decision, in the array library and on the device of the explicand.
+    """Values of the features of one decision, with standard errors, in the array library and on the device of x.
 
-    values: a share for every feature, in the shape of the features; a leading axis for several targets.
-    stderr: the standard error of each, over independent units (mirrored pairs or orthogonal blocks).
-    base_value, output: f(x̊) and f(x); the mean over baselines where there are several.
-    gap: f(x) − f(x̊) − Σ values, and gap_stderr the standard error of Σ values. For values that add up, what of the gap
-        is more than a few gap_stderr is no noise but the blur of the estimand; where values do not add up, the gap
-        means nothing.
-    queries: how many were asked.
-    freedom: degrees of freedom of the standard errors; infinite where they do not come from a sample.
-    estimand: what the values estimate and whether they add up; `str(explanation.estimand)` is that in words.
-    settings: what it was made with.
-    explicand, features: what was explained, to be shown; None in files of earlier versions.
-    baseline: what it was compared with, the mean where there are several; None in files of earlier versions.
-    labels, names: of the outputs and of the features, where somebody gave them (see `named`).
-    seconds: how long the queries and the estimate took.
-    record: plan and answers, from which `geex.estimate` answers other questions with no query; not saved.
-    partial: whether the run was stopped before it was through.
-    noise: the deviation of one answer of the model, a rough guess from two answers for x; None where it was asked once.
-    ended: why a rule (`stop=`) ended the run before the budget did; "" where none did.
-    reach: half the width of the 95% interval of the sum over the top tenth of features.
-    centre: what intervals are around, where that is not the values: a regression's values with an unbiased residual on
-        top, which are noisier and rest on no prior. stderr is theirs.
+    `explain`, `estimate` and `load` make explanations. `print(explanation)` shows a summary.
+
+    Attributes
+    ----------
+    values : array, (*features) or (targets, *features)
+        A value for each feature.
+    stderr : array, like values
+        The standard error of each value, over independent units: mirrored pairs, or orthogonal blocks.
+    base_value, output : float or array, (targets,)
+        f(x̊) and f(x); the mean over baselines if there are several.
+    gap, gap_stderr : float or array, (targets,)
+        f(x) − f(x̊) − Σ values, and the standard error of Σ values. If values add up for the blurred model, a gap of
+        many standard errors is the difference between the models. If values do not add up, the gap has no meaning.
+    target : int or list of int
+        The explained output or outputs.
+    queries : int
+        The number of queries.
+    freedom : float
+        Degrees of freedom of the standard errors; infinite if they do not come from a sample.
+    estimand : Estimand
+        What the values estimate, and whether they add up. `str(explanation.estimand)` states it in words.
+    settings : Settings
+        The settings of the run.
+    explicand, baseline : array or None
+        x and the baseline; the mean if there are several baselines.
+    features : Features or None
+        The features.
+    labels, names : list of str or None
+        Names of the outputs and of the features.
+    seconds : float or None
+        The duration of the run and of the estimate.
+    record : Record or None
+        The plan and the answers, from which `geex.estimate` makes other explanations. `save` does not store it.
+    partial : bool
+        Whether the run was interrupted.
+    noise : float or array, (targets,), or None
+        A rough estimate of the standard deviation of one answer, from two answers for x. None: x was queried once.
+    ended : str
+        Why a stop rule ended the run; "" if none did.
+    reach : float or array, (targets,), or None
+        Half the width of the 95% interval of the sum over the top tenth of features.
+    centre : array, like values, or None
+        The centre of the intervals, if it differs from the values. For a regression these are unbiased values, which do
+        not depend on the prior and have more noise. `stderr` belongs to them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import geex
+    >>> explanation = geex.explain(lambda z: z @ [1.0, 2.0], np.ones(2), progress=False)
+    >>> explanation.output, explanation.base_value, explanation.adds_up
+    (3.0, 0.0, True)
+    >>> explanation.region([True, True]).value
+    3.0
     """
 
     values: Array
@@ -87,8 +120,23 @@ class Explanation:
     centre: Array | None = field(default=None, repr=False)
 
     def needed(self, tolerance: float = 0.05) -> int | None:
-        """About how many queries it takes to know what the top tenth of features carry to ± `tolerance`, as a share of
-        f(x) − f(x̊), at 95%. None where that cannot be told."""
+        """Return about how many queries give the sum over the top tenth of features to ± `tolerance`, at 95%.
+
+        Parameters
+        ----------
+        tolerance
+            Half the width of the interval, as a share of f(x) − f(x̊).
+
+        Returns
+        -------
+        int or None
+            The number of queries. None: it cannot be estimated.
+
+        Raises
+        ------
+        InputError
+            `tolerance` is not a positive number.
+        """
         if not is_number(tolerance) or tolerance <= 0:
             raise InputError(f"tolerance is {tolerance!r}; wanted a share of f(x) − f(x̊) such as 0.05.")
         if self.reach is None:
@@ -106,18 +154,18 @@ class Explanation:
         return min(wanted, 1 + len(searches) + sum(counts))
 
     def error_share(self) -> float:
-        """`reach`, as a share of f(x) − f(x̊)."""
+        """Return `reach` as a share of f(x) − f(x̊); the largest over targets."""
         error, output, base = (numbers(shown) for shown in (self.reach, self.output, self.base_value))
         with np.errstate(over="ignore"):
             return float(np.max(error / np.maximum(np.abs(output - base), np.finfo(float).tiny)))
 
     def advice(self, tolerance: float = 0.05) -> str:
-        """How sure the run is of what matters most, and how many queries it takes to be surer, in a sentence."""
+        """Return in a sentence how precise the top tenth of features is, and how many queries ± `tolerance` needs."""
         return advised(self, self.needed(tolerance), tolerance)
 
     @property
     def unsteady(self) -> bool:
-        """Whether the model's own noise is more than rounding: over a thousandth of f(x) − f(x̊)."""
+        """Whether the model's own noise is larger than rounding, and than a thousandth of f(x) − f(x̊)."""
         if self.noise is None:
             return False
         noise, output, base = (numbers(shown) for shown in (self.noise, self.output, self.base_value))
@@ -126,7 +174,7 @@ class Explanation:
 
     @property
     def targets(self) -> list[int]:
-        """The explained outputs as a list, whether `target` is one or several."""
+        """The explained outputs as a list."""
         return [self.target] if isinstance(self.target, int) else self.target
 
     @property
@@ -136,11 +184,11 @@ class Explanation:
 
     @property
     def adds_up(self) -> bool:
-        """Whether the values are meant to add up."""
+        """Whether the values add up to f(x) − f(x̊), exactly, within error, or for the blurred model."""
         return self.estimand.adds_up
 
     def numpy(self) -> "Explanation":
-        """The same with NumPy arrays, whatever library and device made it."""
+        """Return the same explanation with NumPy arrays and without the record."""
         arrays: dict[str, Any] = {}
         for name in (*_ARRAYS, *_EXTRA, *_NUMBERS):
             value = getattr(self, name)
@@ -148,7 +196,20 @@ class Explanation:
         return replace(self, **arrays, record=None)
 
     def named(self, labels: Sequence[str] | None = None, names: Sequence[str] | None = None) -> "Explanation":
-        """The same with names for the model's outputs (`labels`, one for each) and for the features (`names`)."""
+        """Return the same explanation with names.
+
+        Parameters
+        ----------
+        labels
+            Names of the outputs, one for each. None: as they are.
+        names
+            Names of the features, one for each. None: as they are.
+
+        Raises
+        ------
+        InputError
+            The number of names is wrong.
+        """
         labels, names = checked_labels(labels), checked_labels(names, "names", "feature")
         size = int(np.prod(self._shape))
         if names is not None and len(names) != size:
@@ -174,15 +235,32 @@ class Explanation:
         top: float = 0.1,
         level: float = 0.95,
     ) -> "Figure":
-        """A picture, as a matplotlib Figure; save it with .savefig(path). It needs no display.
+        """Draw the explanation as a matplotlib Figure, which needs no display. Save it with `.savefig(path)`.
 
-        kind: "signed" (what spoke for and against, over the input), "positive", "top" (the strongest share `top` of
-            the pixels), "sure" (pixels whose interval at `level` includes zero are grey), "outputs" (the five largest
-            outputs side by side), "bars", "convergence" (values and gap as queries came in). None: "signed" for
-            images, "bars" for features that have no place in one. A function of yours is called with the explanation.
-        image: what to show underneath, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
-        percentile: of the absolute values, from which on colours are full.
-        opacity: of full colours.
+        Parameters
+        ----------
+        kind
+            "signed" (for and against, over the input), "positive", "top" (the strongest share `top` of the pixels),
+            "sure" (pixels whose interval includes zero are grey), "outputs" (the five largest outputs side by side),
+            "bars", "convergence" (values and gap against queries), or a function of yours from an Explanation to a
+            figure. None: "signed" for images, "bars" for features without a place in an image.
+        image
+            What is shown under the values, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
+        percentile
+            The percentile of absolute values from which on colours are full.
+        opacity
+            The opacity of full colours.
+        top
+            The share of pixels that "top" shows.
+        level
+            The level of the intervals.
+
+        Raises
+        ------
+        InputError
+            A setting is wrong, or the explanation has no such picture.
+        MissingPackage
+            matplotlib is not installed.
         """
         from geex.plot import figure
 
@@ -200,12 +278,34 @@ class Explanation:
         input_name: str | None = None,
         model_name: str | None = None,
     ) -> Path:
-        """Write one HTML file that opens in any browser, without a network.
+        """Write a report: one HTML file that opens in any browser, without a network.
 
-        image: what to show, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
-        model: is queried some fifty times for the deletion curve. curves: of `geex.evaluate`, to be drawn too.
-        title: the page's title. call: the line that reproduces it; None: the call of geex.explain.
-        input_name, model_name: what the page calls the input and the model. None: no name.
+        Parameters
+        ----------
+        path
+            The file, which ends in .html.
+        image
+            What is shown, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
+        model
+            The model, to add a deletion curve for about 50 more queries. None: no curve.
+        curves
+            Curves of `geex.evaluate` to add.
+        title
+            The title of the page.
+        call
+            The command that made the explanation. None: the call of `geex.explain`.
+        input_name, model_name
+            What the page calls the input and the model.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        InputError
+            `path` does not end in .html, or another argument cannot be used.
         """
         from geex.report import Extras, write
 
@@ -214,20 +314,56 @@ class Explanation:
         return write(self, Path(path), Extras(image, model, curves, title, call, input_name, model_name))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """Lower and upper ends of an interval for every value, by Student's t with `freedom` degrees."""
+        """Return the lower and upper ends of an interval for each value, from Student's t with `freedom` degrees.
+
+        Parameters
+        ----------
+        level
+            The level of the intervals, a probability.
+
+        Returns
+        -------
+        low, high : array, like values
+            The ends, around `centre`.
+
+        Raises
+        ------
+        InputError
+            `level` is not a probability.
+        """
         _check_level(level)
         reach = float(stdtrit(self.freedom, 0.5 + level / 2)) * self.stderr
         centre = self.values if self.centre is None else self.centre
         return centre - reach, centre + reach
 
     def region(self, mask: Any, level: float = 0.95) -> Region:
-        """What the features in `mask` contribute together, with a joint interval: errors of neighbours are not
-        independent, so their own intervals cannot be added up.
+        """Return the sum over some features with its joint interval.
 
-        mask: True or False for every feature, or the names of some.
+        Errors of neighbours depend on each other, so the intervals of single features cannot be added up.
 
-        An explanation that was loaded or converted has no answers left. Its interval is the widest that a joint one
-        can be (`joint` is False); the joint one is in `geex.estimate(journal).region(mask)`, if the run had a journal.
+        Parameters
+        ----------
+        mask
+            True or False for each feature, in the shape of the features; or the names of some features.
+        level
+            The level of the interval, a probability.
+
+        Returns
+        -------
+        Region
+            Value, standard error, interval and share of f(x) − f(x̊).
+
+        Raises
+        ------
+        InputError
+            The mask does not match the features, or `level` is not a probability.
+        MethodError
+            The method has no errors of sums.
+
+        Notes
+        -----
+        After `load` or `numpy()` there are no answers. The interval is then the widest that a joint one can be, and
+        `joint` is False. If the run had a journal, `geex.estimate(journal).region(mask)` has the joint interval.
         """
         _check_level(level)
         row = region_row(mask, self._shape, self.names)
@@ -242,7 +378,18 @@ class Explanation:
         return summed(found, width, change, is_single(self.target), self.record is not None)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes all but the record to `path`, an .npz file with no pickle in it."""
+        """Write all but the record to an .npz file, which contains no pickle.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+        """
         plain = self.numpy()
         facts = {name: getattr(plain, name) for name in (*_FACTS, *_OPTIONAL)}
         for name in _NUMBERS:
@@ -254,7 +401,18 @@ class Explanation:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Explanation":
-        """Reads what `save` wrote; the arrays are NumPy's."""
+        """Return the explanation that `save` wrote, with NumPy arrays.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Raises
+        ------
+        FileError
+            The file is not a saved explanation, or holds names that this process does not have.
+        """
         facts, arrays, features = read_file(file_path("path", path, FileError), (*_FACTS, *_ARRAYS))
         single = is_single(facts["target"])
         fields: dict[str, Any] = {name: np.asarray(arrays[name], np.float64) for name in _OF_FEATURES}

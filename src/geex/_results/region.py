@@ -19,13 +19,22 @@ from geex.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """The sum of some features' values, its standard error and interval.
+    """The sum of some features' values, with its interval. Each field is a float, or an array (targets,).
 
-    share: the sum over f(x) − f(x̊); NaN where that is 0, and where the values are not meant to add up to it.
-    centre: what the interval is around. A regression's values are smoothed, and the middle of the interval is not: the
-        value may lie outside.
-    joint: whether error and interval are those of the sum. If not, they are the widest that they can be, out of the
-        features' own errors: the answers are gone.
+    Attributes
+    ----------
+    value, stderr : float or array
+        The sum and its standard error.
+    low, high : float or array
+        The ends of the interval.
+    share : float or array
+        The sum as a share of f(x) − f(x̊); NaN where that is 0, or the values do not add up.
+    centre : float or array
+        The centre of the interval. The values of a regression are smoothed and the centre is not, so the value may lie
+        outside the interval.
+    joint : bool
+        Whether the standard error is that of the sum. If not, it is the largest that it can be, from the errors of the
+        features.
     """
 
     value: Array | float

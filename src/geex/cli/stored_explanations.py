@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from geex._explain.explain import estimate
+from geex._explain.estimate import estimate
 from geex._results.explanation import Explanation
 from geex.cli.input_readers.inputs import input_of
 from geex.cli.labels import labels_in, output_of

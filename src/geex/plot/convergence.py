@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from geex._arrays.validation import whole
-from geex._explain.explain import estimate
+from geex._explain.estimate import estimate
 from geex._plan.plan import Plan
 from geex._results.explanation import Explanation
 from geex.errors import InputError

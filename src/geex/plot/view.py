@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 
 from geex._arrays.arrays import Shape, host
 from geex._arrays.validation import is_number
-from geex._explain.explain import estimate
+from geex._explain.estimate import estimate
 from geex._plain_text import one_line
 from geex._problem.features import Elements, Pixels, image_axes, regular
 from geex._problem.outputs import scored

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import host
-from geex._explain.explain import estimate
+from geex._explain.estimate import estimate
 from geex._problem.estimand import Estimand, Unit
 from geex._protocols import Features, Method
 from geex._query.limits import Limits
