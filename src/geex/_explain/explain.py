@@ -190,8 +190,9 @@ def explain_batch(
         As in `explain`.
     xs
         The inputs (n, *shape): an array, or a sequence of arrays or rows.
-    baseline, target, labels, score, method, queries, features, bounds, seed, batch, progress, journal, run, limits,
-    price, stop
+    baseline, target, labels, score, method, queries, features, bounds, seed
+        As in `explain`.
+    batch, progress, journal, run, limits, price, stop
         As in `explain`.
 
     Returns

@@ -22,8 +22,15 @@ from geex._arrays.arrays import Array
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws of a chunk: α (u,) and noise of standard deviation 1 (u, *shape); an axis along which noise is shared has
-    length 1."""
+    """The draws of a chunk.
+
+    Parameters
+    ----------
+    alpha
+        The place α of each draw on the path (draws,).
+    noise
+        Noise of standard deviation 1, or a mask (draws, *shape). An axis along which noise is shared has length 1.
+    """
 
     alpha: Array
     noise: Array

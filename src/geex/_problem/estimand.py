@@ -11,7 +11,7 @@ from geex._stored_names import stored
 
 
 class Quantity(StrEnum):
-    """The quantity that a value estimates."""
+    """The quantity that a value estimates; OWN for a method of your own."""
 
     PATH_INTEGRAL = "path integral"
     RIEMANN_SUM = "Riemann sum"
@@ -28,7 +28,7 @@ class Quantity(StrEnum):
 
 
 class Additive(StrEnum):
-    """Whether the values add up to f(x) − f(x̊)."""
+    """Whether values add up to f(x) − f(x̊)."""
 
     EXACTLY = "exactly"
     WITHIN_ERROR = "within error"
@@ -81,24 +81,48 @@ class Blurred:
 @stored("estimand/1")
 @dataclass(frozen=True)
 class Estimand:
-    """What values estimate.
+    """What values estimate, as data. `str(estimand)` states it in words.
 
-    A method declares the first fields (`Method.estimand`). The run adds the others.
+    A method declares the fields up to `text` (`Method.estimand`). The run adds the others.
 
-    quantity: what a value is; OWN for a method of your own, which describes it in `text`.
-    additive: whether values add up to f(x) − f(x̊).
-    unit: the unit of a value.
-    blurred: the noise that the model is averaged over; None where it is not.
-    mixed: whether values hold those of other features; `axis`: along which axis of x.
-    steps: of a Riemann sum. share: of features that are shown. segments: how many there are.
-    regression: whether values are coefficients of a regression.
-    complete: whether they are made to add up.
-    text: sentences of a method of your own, which are printed as they are.
+    Parameters
+    ----------
+    quantity
+        What a value is. `Quantity.OWN` for a method of your own, which describes it in `text`.
+    additive
+        Whether values add up to f(x) − f(x̊).
+    unit
+        The unit of a value.
+    blurred
+        The noise that the model is averaged over. None: it is not.
+    mixed, axis
+        Whether a value contains those of other features, and along which axis of x.
+    steps
+        The steps of a Riemann sum.
+    share
+        The share of features that is shown.
+    segments
+        The number of segments.
+    regression
+        Whether values are coefficients of a regression.
+    complete
+        Whether values are conditioned to add up.
+    text
+        Sentences of a method of your own, which are printed as they are.
+    adaptive
+        Whether queries depend on earlier answers.
+    clipped
+        Whether queries were clipped to the bounds.
+    baselines
+        The number of baselines that values are averaged over.
+    notes
+        What standard errors include, and what they do not.
 
-    adaptive: whether queries depend on earlier answers.
-    clipped: whether queries were clipped to the bounds.
-    baselines: how many the values are averaged over.
-    notes: what standard errors include, and what they do not.
+    Examples
+    --------
+    >>> import geex
+    >>> geex.Estimand(geex.Quantity.OWN, text="A value is a count.").adds_up
+    False
     """
 
     quantity: Quantity
@@ -127,12 +151,12 @@ class Estimand:
 
     @property
     def adds_up(self) -> bool:
-        """Whether the values are meant to add up, to f(x) − f(x̊) or that of the blurred model."""
+        """Whether the values add up, to f(x) − f(x̊) or to that of the blurred model."""
         return self.additive is not Additive.NO
 
     @property
     def exact(self) -> bool:
-        """Whether the values are no estimate, where the model answers the same each time."""
+        """Whether the values have no error, if the model answers the same query the same."""
         return bool({Note.EXACT, Note.EXACT_IF_STEADY, Note.MODEL_NOISE_ONLY} & set(self.notes))
 
     def __str__(self) -> str:

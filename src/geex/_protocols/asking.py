@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 
 class Features(Storable, ABC):
-    """Which elements of the input make up a feature.
+    """Which elements of the input make up a feature. Base class; `geex.Elements`, `Pixels` and `Groups` are built in.
 
-    Features that are equal (`==`) must be the same features: a frozen dataclass is.
+    Equal objects (`==`) must be the same features, as those of a frozen dataclass are. The abstract methods are
+    `shape`, `total` and `index`. All other members have a default.
     """
 
     @provided
     def channels(self) -> int | None:
-        """The channel axis of an image; None where it is not known."""
+        """The channel axis of an image. Default: None, not known."""
         return None
 
     @provided
@@ -36,35 +37,35 @@ class Features(Storable, ABC):
 
     @abstractmethod
     def shape(self, shape: Shape) -> Shape:
-        """Return the shape of the values for an explicand of `shape`."""
+        """Return the shape of the values for an x of `shape`."""
 
     @abstractmethod
     def total(self, weights: Array) -> Array:
-        """Sum weights of elements (u, *shape) to weights of features (u, p)."""
+        """Sum weights of elements (n, *shape) to weights of features (n, p)."""
 
     @abstractmethod
     def index(self, shape: Shape) -> np.ndarray:
-        """Return the number of every element's feature, in the shape of x: what `total` sums over."""
+        """Return the number of the feature of each element, in the shape of x. `total` sums over it."""
 
     def check(self, shape: Shape) -> None:
-        """Raise FeaturesError where the features do not go with an explicand of this shape. Default: they do."""
+        """Raise FeaturesError if the features do not match an x of this shape. Default: they do."""
 
     def axes(self, shape: Shape) -> tuple[int, ...]:
-        """Return the axes of the features' own shape along which they have neighbours. Default: none.
+        """Return the axes of the values along which features have neighbours. Default: none.
 
-        Raise FeaturesError where it is not clear which axes these are.
+        Raise FeaturesError if the axes are not clear.
         """
         return ()
 
     def merged_axis(self, shape: Shape) -> int | None:
-        """Return the axis of x along which all elements are one feature, the other axes being those of the features.
+        """Return the axis of x along which all elements are one feature, if the features have all other axes of x.
 
-        Default: None, there is no such axis.
+        Default: None, there is none.
         """
         return None
 
     def names(self) -> list[str] | None:
-        """Return what the features are called. Default: None, they are called by their places."""
+        """Return the names of the features. Default: None; they are named by their places."""
         return None
 
 
@@ -72,12 +73,19 @@ class Features(Storable, ABC):
 class LinearDraws:
     """How the mirrored draws of a search enter a linear model, d = e · ξ + noise, with e from `Search.contrasts`.
 
-    of_features: whether contrasts are of features, and coefficients are values; else they are of elements.
-    slopes: whether coefficients are slopes, which do not add up to f(x) − f(x̊). False: they are shares.
-    neighbours: whether neighbours change together.
-    moment: E[e_k²] where contrasts are independent over k and mean 0; None where they are not.
-    by_size: whether contrasts are of masks of s features, s drawn ∝ 1/(s(p − s)): coefficients that add up are then
-        Shapley values.
+    Parameters
+    ----------
+    of_features
+        Whether contrasts are of features, and coefficients are values. Else they are of elements.
+    slopes
+        Whether coefficients are slopes, which do not add up to f(x) − f(x̊). Else they are shares.
+    neighbours
+        Whether neighbours change together.
+    moment
+        E[e_k²], if contrasts are independent over k and have mean 0. None: they are not.
+    by_size
+        Whether contrasts are masks of s features, s drawn ∝ 1/(s(p − s)). Coefficients that add up are then Shapley
+        values.
     """
 
     of_features: bool
@@ -88,83 +96,87 @@ class LinearDraws:
 
 
 class Search(Storable, ABC):
-    """Draws, and what they ask. A draw is asked as `rows` queries; `block` draws are one independent unit.
+    """The draws of a method, and the queries that are made from them. Base class.
 
-    Searches that ask the same must be equal: a frozen dataclass is.
+    A draw makes `rows` queries; `block` draws are one independent unit. Equal objects (`==`) must make the same
+    queries, as those of a frozen dataclass do. The abstract methods are `draws`, `queries` and `weights`.
     """
 
     @provided
     def rows(self) -> int:
-        """How many queries a draw is. Default: 1."""
+        """The number of queries of a draw. Default: 1."""
         return 1
 
     @provided
     def block(self) -> int:
-        """How many draws are one independent unit. Default: 1."""
+        """The number of draws of an independent unit. Default: 1."""
         return 1
 
     @provided
     def least(self) -> int:
-        """How many queries the search needs. Default: two units."""
+        """The fewest queries that the search needs. Default: two units."""
         return 2 * self.block * self.rows
 
     @provided
     def drawn(self) -> object:
-        """What of the search decides its draws: searches that have it in common share them. Default: all of it."""
+        """What decides the draws: searches with an equal value share draws. Default: the whole search."""
         return self
 
     @provided
     def all_draws(self) -> int | None:
-        """How many draws there are, no two of which are alike. Default: None, there is no end of them."""
+        """The number of different draws, if it is finite and none is repeated. Default: None."""
         return None
 
     @provided
     def sigma(self) -> float | None:
-        """The standard deviation of noise that is added to inputs. Default: None, no noise is added."""
+        """The standard deviation of the noise that is added to inputs. Default: None, no noise."""
         return None
 
     @provided
     def features(self) -> Features | None:
-        """The features that are shown and hidden as a whole. Default: None, answers serve any features."""
+        """The features that are shown and hidden as a whole. Default: None, the answers suit any features."""
         return None
 
     @abstractmethod
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
-        """Return the draws of a chunk, `count` in every chunk: a function of (self, seed, chunk) and the shape of x."""
+        """Return the `count` draws of a chunk: a function of the search, the seed, the chunk and the shape of x
+        alone."""
 
     @abstractmethod
     def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
-        """Return the queries z (u, rows, *shape)."""
+        """Return the queries (draws, rows, *shape)."""
 
     @abstractmethod
     def weights(self, draws: Draws, explicand: Array, baseline: Array, features: Features) -> Array:
-        """Return w (u, features) of the first query of every draw; a second query is its mirror and has −w."""
+        """Return the weights (draws, features) of the first queries. The second query of a draw has the weight −w."""
 
     def afford(self, rows: int) -> int:
-        """Return how many draws `rows` queries pay for, `rows` being at least `least`."""
+        """Return how many draws `rows` queries are enough for; `rows` is at least `least`."""
         return rows // self.rows
 
     def linear(self) -> LinearDraws | None:
         """Return how `Regression` uses the draws. Default: None, it cannot.
 
-        Raise MethodError where the settings of the search are in its way.
+        Raise MethodError if the settings of the search do not allow it.
         """
         return None
 
     def contrasts(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
-        """Return e (u, coefficients) of `linear`: what the two queries differ by in units of features, each ±1 or 0;
-        or half of what they differ by, in elements."""
+        """Return e (draws, coefficients) for `linear`: the difference of the two queries in units of features, ±1 or 0;
+        for elements half of the difference.
+        """
         raise MethodError(
             f"{type(self).__name__} must have contrasts for a regression.", code="search-without-contrasts"
         )
 
 
 class Family(Storable, ABC):
-    """A symmetric density of mean 0 and deviation 1, independent over elements."""
+    """A symmetric density of mean 0 and standard deviation 1, independent over elements. Base class of noise
+    families."""
 
     @provided
     def normal(self) -> bool:
-        """Whether it is the standard normal density: smoothed, orthogonal and regressed noise must be. Default: no."""
+        """Whether it is the standard normal density, as filters, orthogonal draws and regressions need. Default: no."""
         return False
 
     @abstractmethod

@@ -26,7 +26,7 @@ def _missing(estimate: Estimate, what: str) -> MethodError:
 
 
 class Estimate:
-    """Values and their uncertainty for k outputs and p features.
+    """Values and standard errors for k outputs and p features. Base class.
 
     A subclass must have `values`, `stderr` and `sum_stderr`, as fields or as properties.
     """
@@ -38,62 +38,65 @@ class Estimate:
 
     @provided
     def stderr(self) -> Array:
-        """Standard errors (k, p); NaN where the method has none."""
+        """Standard errors (k, p); NaN if the method has none."""
         raise _missing(self, "stderr (k, p)")
 
     @provided
     def sum_stderr(self) -> Array:
-        """Standard error of the values' sum (k,)."""
+        """The standard error of the sum of the values (k,)."""
         raise _missing(self, "sum_stderr (k,)")
 
     @provided
     def centre(self) -> Array | None:
-        """What intervals are around (k, p). Default: None, the values."""
+        """The centre of intervals (k, p), if it differs from the values. Default: None."""
         return None
 
     @provided
     def freedom(self) -> float:
-        """Degrees of freedom of the standard errors. Default: infinitely many, they do not come from a sample."""
+        """Degrees of freedom of the standard errors. Default: infinite, they do not come from a sample."""
         return inf
 
     @provided
     def notes(self) -> tuple[Note, ...]:
-        """What is to be said of the errors. Default: nothing."""
+        """What standard errors include, and what they do not. Default: nothing to note."""
         return ()
 
     def over(self, rows: Array) -> Estimate | None:
-        """Return the estimate of sums over regions, rows (r, p) of 0 and 1, instead of features.
+        """Return the estimate of sums over regions, rows (r, p) of 0 and 1, in place of features.
 
-        Default: None, errors of sums are not known.
+        Default: None, there are no errors of sums.
         """
         return None
 
     def sum_over(self, rows: Array) -> Array | None:
-        """Return the joint standard error of every output's sum over its own region (k,), rows (k, p) of 0 and 1.
+        """Return the joint standard error (k,) of the sum of each output over its own region, rows (k, p) of 0 and 1.
 
-        Default: None, errors are taken for independent.
+        Default: None, errors are assumed to be independent.
         """
         return None
 
     def with_model_noise(self, noise: Array) -> Estimate:
-        """Return the estimate for a model whose answers have noise of deviation (k,).
+        """Return the estimate for a model whose answers have noise of standard deviation (k,).
 
-        Default: the same, since the errors hold the noise already.
+        Default: the same, if the errors include this noise already.
         """
         return self
 
 
 class Method(Storable, ABC):
-    """Decides the search for one explicand and baseline, turns answers into values, and declares what they estimate."""
+    """How queries are chosen, and how values are computed from their answers. Base class of methods.
+
+    The abstract methods are `search`, `estimate` and `estimand`.
+    """
 
     @provided
     def compares(self) -> bool:
-        """Whether x is compared with the baseline. False: the baseline may equal x. Default: True."""
+        """Whether values compare x with the baseline. False: the baseline may equal x. Default: True."""
         return True
 
     @provided
     def mirror(self) -> bool:
-        """Whether draws are mirrored pairs of queries. Methods that can ask otherwise have a setting. Default: True."""
+        """Whether draws are mirrored pairs of queries. Default: True."""
         return True
 
     @provided
@@ -103,23 +106,23 @@ class Method(Storable, ABC):
 
     @provided
     def one_scale(self) -> bool:
-        """Whether the method chose one scale of noise for all elements. Default: False."""
+        """Whether the method chose one standard deviation of noise for all elements. Default: False."""
         return False
 
     @abstractmethod
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
-        """Return the search, given that `rows` queries may be asked."""
+        """Return the search for this x and baseline, for at most `rows` queries."""
 
     @abstractmethod
     def estimate(self, answers: Answers) -> Estimate:
-        """Return values of the outputs `answers.targets`."""
+        """Return values and standard errors of the outputs `answers.targets`."""
 
     @abstractmethod
     def estimand(self, search: Any) -> Estimand:
         """Return what the values estimate, and whether they add up."""
 
     def regions(self, answers: Answers, rows: Array) -> Estimate | None:
-        """Return the estimate of sums over regions, rows (r, p) of 0 and 1; None where errors of sums are not known.
+        """Return the estimate of sums over regions, rows (r, p) of 0 and 1. None: there are no errors of sums.
 
         Default: what `Estimate.over` returns.
         """
@@ -127,28 +130,38 @@ class Method(Storable, ABC):
 
 
 class RoundsMethod(Method):
-    """A method that asks in rounds: what a round asks follows from the answers before it.
+    """A method with rounds: the queries of a round depend on the answers of earlier rounds. Base class.
 
-    `Method.search` is the search of round 0.
+    `search` returns the search of round 0. The further abstract methods are `round_size` and `next_search`.
     """
 
     @abstractmethod
     def round_size(self, number: int) -> int:
-        """Return how many draws round `number` has."""
+        """Return the number of draws of round `number`."""
 
     @abstractmethod
     def next_search(self, number: int, answers: Answers) -> Search:
-        """Return what round `number` asks, given the answers before it."""
+        """Return the search of round `number`, from the answers of earlier rounds."""
 
     def may_stop_after(self, number: int) -> bool:
-        """Return whether a rule may end the run after round `number`. Default: True."""
+        """Return whether a stop rule may end the run after round `number`. Default: True."""
         return True
 
 
 class Stop(Storable, ABC):
-    """Looks at the estimate `now`, at the one `before` it, made of two thirds of the draws (half of them for methods in
-    rounds), and at f(x) − f(x̊) (k,)."""
+    """A rule that may end a run before the budget. Base class; `geex.Precise` and `geex.Settled` are built in."""
 
     @abstractmethod
     def met(self, now: Estimate, before: Estimate | None, span: np.ndarray) -> str | None:
-        """Return why this is enough, in words; None where it is not."""
+        """Return why the run may end, in words; None to continue.
+
+        Parameters
+        ----------
+        now
+            The estimate from all answers so far.
+        before
+            The estimate from two thirds of the draws; from half of them for methods with rounds. None: there is none
+            yet.
+        span
+            f(x) − f(x̊) of each output (k,).
+        """

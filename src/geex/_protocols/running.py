@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Source(Protocol):
-    """What is asked, row by row: a plan, or its ends."""
+    """A plan, or the queries beside the plans: rows of queries by their numbers."""
 
     @property
     def fingerprint(self) -> str: ...
@@ -26,10 +26,16 @@ class Source(Protocol):
 
 
 class Workers(Protocol):
-    """A pool that answers jobs elsewhere than in the caller's thread.
+    """A pool that answers jobs outside of the caller's thread.
 
-    batch: the rows of a job. remote: whether workers make the queries; then a job is whole chunks, one at the least.
-    window: how many jobs may be in flight.
+    Attributes
+    ----------
+    batch
+        The rows of a job.
+    remote
+        Whether workers make the queries. A job is then one whole chunk or more.
+    window
+        How many jobs may be in flight.
     """
 
     @property
@@ -42,23 +48,35 @@ class Workers(Protocol):
     def window(self) -> int: ...
 
     def submit(self, job: Job) -> Future[Any]:
-        """Return what the model answers to the job's queries, or its error."""
+        """Return a future of the model's answers to the queries of the job, or of its error."""
         ...
 
     def check(self) -> None:
-        """Raise RunError where the workers have gone."""
+        """Raise RunError if the workers are gone."""
         ...
 
     def halt(self) -> None:
-        """Give up what has not begun; what is being answered is finished."""
+        """Cancel all jobs that have not begun."""
         ...
 
     def close(self) -> None: ...
 
 
 class Runner(ABC):
-    """Opens a pool for one model."""
+    """Where the model is called. Base class; `geex.run` has runners for processes, Dask and Ray."""
 
     @abstractmethod
     def open(self, model: Model, limits: Limits, batch: int, stop: threading.Event) -> Workers:
-        """Return a pool that answers jobs of `batch` rows. `stop` is set when the run is to end."""
+        """Return a pool for one run.
+
+        Parameters
+        ----------
+        model
+            The model, a callable.
+        limits
+            How the model may be called.
+        batch
+            The rows of a job.
+        stop
+            Is set when the run ends early.
+        """

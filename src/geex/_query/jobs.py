@@ -17,7 +17,19 @@ from geex._query.retrying_call import Caller, Model
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Rows start … stop − 1 of a source. `queries` holds them where they are made in this process."""
+    """Rows `start` … `stop` − 1 of a source.
+
+    Parameters
+    ----------
+    source
+        The plan that the rows belong to, or the queries beside the plans.
+    start, stop
+        The first row, and the row after the last.
+    state
+        Whether this process makes the queries, or answers come from the journal.
+    queries
+        The queries (size, *shape), if they are made already.
+    """
 
     source: Source
     start: int

@@ -20,7 +20,19 @@ TRANSIENT = (TransientError, TimeoutError, ConnectionError)
 
 
 class Caller:
-    """Call a model within its limits, from any thread. `batch` is the most rows of a call, and can only shrink."""
+    """Call a model within its limits, from any thread: retries, rate limits, and smaller batches if memory is short.
+
+    Parameters
+    ----------
+    model
+        The model, a callable.
+    limits
+        How the model may be called.
+    batch
+        The most rows of a call. It shrinks if memory is too small.
+    stop
+        An event that ends the waits between attempts. None: they are not ended.
+    """
 
     def __init__(self, model: Model, limits: Limits, batch: int, stop: threading.Event | None = None) -> None:
         self.model = model

@@ -17,9 +17,28 @@ LONGEST = 40
 
 
 def bars(explanation: Explanation, *, most: int = 15, level: float = 0.95) -> "Figure":
-    """The `most` features of the largest absolute values, with intervals at `level`; a panel for every output.
+    """Draw the features with the largest absolute values as bars with intervals, in a panel for each output.
 
     Bars whose interval includes zero are pale.
+
+    Parameters
+    ----------
+    explanation
+        An explanation.
+    most
+        The most bars of a panel.
+    level
+        The level of the intervals.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A figure, which needs no display.
+
+    Raises
+    ------
+    InputError
+        `most` is not a whole number above 0, or `level` is not a probability.
     """
     seen = scene(explanation)
     most = whole("most", most, 1, InputError)

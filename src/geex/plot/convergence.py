@@ -22,7 +22,29 @@ FEATURES = 5
 
 
 def convergence(explanation: Explanation, *, points: int = 8, level: float = 0.95) -> "Figure":
-    """Draw the five largest values, with their intervals at `level`, and the gap, against queries. No query."""
+    """Draw the five largest values with their intervals, and the gap, against the number of queries.
+
+    No query is made: the values are estimated again from the first n answers.
+
+    Parameters
+    ----------
+    explanation
+        An explanation of one output, with its answers.
+    points
+        The number of points of a line.
+    level
+        The level of the intervals.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A figure, which needs no display.
+
+    Raises
+    ------
+    InputError
+        The explanation has no answers, or several targets.
+    """
     if not isinstance(explanation, Explanation) or explanation.record is None or isinstance(explanation.target, list):
         raise InputError(
             "Convergence needs an explanation of one output with its answers; a loaded explanation has no answers. "

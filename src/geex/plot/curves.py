@@ -14,7 +14,23 @@ if TYPE_CHECKING:
 
 
 def curves(given: Mapping[str, Curve]) -> "Figure":
-    """Curves by name, deletions and insertions in a panel each; the legend has the number of each curve."""
+    """Draw curves of `geex.evaluate` by name, deletions and insertions in a panel each.
+
+    Parameters
+    ----------
+    given
+        The curves, by name.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A figure, which needs no display. The legend has the AOPC of deletions and the area of insertions.
+
+    Raises
+    ------
+    InputError
+        `given` is no mapping of curves, or is empty.
+    """
     if not isinstance(given, Mapping) or not given or not all(isinstance(curve, Curve) for curve in given.values()):
         raise InputError(
             "`given` must be a mapping from names to curves of geex.evaluate, such as {'GEEX': deletion(…)}.",

@@ -27,7 +27,7 @@ def figure(
     top: float,
     level: float,
 ) -> "Figure":
-    """Return the picture that `Explanation.plot` describes."""
+    """Return the figure that `Explanation.plot` describes; the arguments are the same."""
     if callable(kind):
         return kind(explanation)
     if kind is None:

@@ -20,14 +20,54 @@ COLUMNS = 5
 
 
 def overlay(explanation: Explanation, *, look: Look | None = None, image: Any = None) -> "Figure":
-    """Draw the input beside itself with the values of every explained output over it."""
+    """Draw the input beside itself with the values of each explained output over it.
+
+    Parameters
+    ----------
+    explanation
+        An explanation whose features have a place in an image.
+    look
+        Which values are shown, and how strongly. None: `Look()`.
+    image
+        What is shown, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A figure, which needs no display.
+
+    Raises
+    ------
+    InputError
+        The features have no place in an image.
+    """
     look = look or Look()
     seen = scene(explanation, image, errors=look.show == "sure")
     return _row(_pictures("plot.overlay", seen), [(output.label, seen, output) for output in seen.outputs], look)
 
 
 def outputs(explanation: Explanation, *, count: int = 5, look: Look | None = None, image: Any = None) -> "Figure":
-    """Draw the largest outputs side by side, each with its own values, on one scale of colours."""
+    """Draw the largest outputs side by side, each with its own values, on one scale of colours.
+
+    Parameters
+    ----------
+    explanation
+        An explanation with its answers, whose features have a place in an image.
+    count
+        How many outputs are shown.
+    look, image
+        As in `overlay`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A figure, which needs no display.
+
+    Raises
+    ------
+    InputError
+        The features have no place in an image.
+    """
     look = look or Look()
     seen = scene(explanation, image, outputs=count, errors=look.show == "sure")
     panels = [(f"{output.label}\n{output.output:.3g}", seen, output) for output in seen.outputs]
@@ -35,7 +75,25 @@ def outputs(explanation: Explanation, *, count: int = 5, look: Look | None = Non
 
 
 def compare(explanations: Mapping[str, Explanation], *, look: Look | None = None, image: Any = None) -> "Figure":
-    """Draw several methods on one input, by name; each has its own scale of colours, since their units differ."""
+    """Draw several explanations of one input, each on its own scale of colours, since their units differ.
+
+    Parameters
+    ----------
+    explanations
+        The explanations, by name.
+    look, image
+        As in `overlay`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A figure, which needs no display. Features without a place in an image are drawn as bars.
+
+    Raises
+    ------
+    InputError
+        `explanations` is no mapping, or is empty.
+    """
     if not isinstance(explanations, Mapping) or not explanations:
         raise InputError(
             "`explanations` must be a mapping from names to explanations, such as {'GEEX': …, 'RISE': …}; got "

@@ -24,7 +24,32 @@ DARKENED = 0.25
 
 @dataclass(frozen=True)
 class Look:
-    """Which values are shown, and how strongly; see `Explanation.plot`."""
+    """Which values are drawn over an image, and how strongly.
+
+    Parameters
+    ----------
+    show
+        "signed", "positive", "top" or "sure"; see `Explanation.plot`.
+    percentile
+        The percentile of absolute values from which on colours are full.
+    opacity
+        The opacity of full colours, above 0 and at most 1.
+    top
+        The share of pixels that "top" shows.
+    level
+        The level of the intervals that "sure" uses.
+
+    Raises
+    ------
+    InputError
+        A setting is wrong.
+
+    Examples
+    --------
+    >>> import geex
+    >>> geex.plot.Look("top", top=0.05).top
+    0.05
+    """
 
     show: str = "signed"
     percentile: float = 99.5

@@ -33,7 +33,17 @@ PLANS = 8
 
 @dataclass(frozen=True)
 class PickledModel:
-    """A model as bytes, and how it may be called."""
+    """A model as bytes, and how it may be called.
+
+    Parameters
+    ----------
+    model
+        The pickled model.
+    limits
+        The limits of one worker.
+    batch
+        The rows of a call.
+    """
 
     model: bytes
     limits: Limits
@@ -57,7 +67,27 @@ class Failure:
 
 
 def pickled_model(model: Model, limits: Limits, batch: int, workers: int, dumps: Dumps = pickle.dumps) -> PickledModel:
-    """Return the model for each of `workers` processes, which share the rate limits."""
+    """Return the model as bytes for `workers` processes, which share the rate limits.
+
+    Parameters
+    ----------
+    model, limits, batch
+        The arguments of `Runner.open`.
+    workers
+        The number of workers.
+    dumps
+        A function that pickles. What it cannot pickle is pickled by cloudpickle, if that is installed.
+
+    Returns
+    -------
+    PickledModel
+        The model for `answer`.
+
+    Raises
+    ------
+    InputError
+        The model cannot be pickled.
+    """
     requests, rows = limits.requests_per_second, limits.rows_per_second
     share = replace(
         limits,
@@ -91,7 +121,13 @@ def _not_picklable(name: str, error: Exception, more: str = "") -> InputError:
 
 
 class PickledPlans:
-    """The plans of a run as bytes, each pickled once."""
+    """The plans of a run as bytes. Call it with a job's source; each plan is pickled once.
+
+    Parameters
+    ----------
+    dumps
+        A function that pickles, as in `pickled_model`.
+    """
 
     def __init__(self, dumps: Dumps = pickle.dumps) -> None:
         self.dumps = dumps
@@ -106,7 +142,13 @@ class PickledPlans:
 
 
 class PendingAnswer(Future[Any]):
-    """The future of an answer, and the future of another library that brings it."""
+    """The future of an answer, which another future (`remote`) will bring.
+
+    Parameters
+    ----------
+    job
+        The job that is answered.
+    """
 
     def __init__(self, job: Job) -> None:
         super().__init__()
@@ -115,17 +157,17 @@ class PendingAnswer(Future[Any]):
         self.deaths = 0
 
     def cancel(self) -> bool:
-        """Cancel it, unless a worker has begun and cannot be stopped."""
+        """Cancel it, unless a worker has begun. Return whether it is cancelled."""
         if self.remote is not None and self.remote.cancel() is False:
             return False
         return super().cancel()
 
     def give_up(self) -> None:
-        """Cancel it, since no answer will come."""
+        """Cancel it, because no answer will come."""
         super().cancel()
 
     def finish(self, result: "np.ndarray | Failure") -> None:
-        """Set the result, or the error, that a worker sent back."""
+        """Set the result, or the model's error, that `answer` returned."""
         if isinstance(result, Failure):
             self.set_exception(result.error())
         else:
@@ -138,7 +180,22 @@ _sources: "OrderedDict[bytes, Source]" = OrderedDict()
 
 
 def answer(model: PickledModel, source: bytes, start: int, stop: int) -> "np.ndarray | Failure":
-    """Return the model's answers to rows start … stop − 1."""
+    """Return the model's answers to rows `start` … `stop` − 1. Call it on a worker.
+
+    Parameters
+    ----------
+    model
+        The model, from `pickled_model`. A worker opens it once.
+    source
+        The plan, from `PickledPlans`.
+    start, stop
+        The first row, and the row after the last.
+
+    Returns
+    -------
+    array or Failure
+        The answers, or an error of the model as text. Pass either to `PendingAnswer.finish`.
+    """
     try:
         caller = _opened(model)
     except Exception as error:
