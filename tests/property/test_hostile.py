@@ -78,10 +78,10 @@ def test_sigma_of_an_explicand_of_any_size(scale):
 
 def test_sigma_below_the_resolution_of_the_type_is_refused():
     x = np.array([1000, 2000, -1000], np.float32)
-    with pytest.raises(errors.MethodError, match="cannot hold"):
+    with raises(errors.MethodError, "sigma-out-of-range"):
         explained(linear, x, geex.GEEX(1e-5))
     explained(linear, x.astype(float), geex.GEEX(1e-5))
-    with pytest.raises(errors.MethodError, match="cannot hold"):
+    with raises(errors.MethodError, "sigma-out-of-range"):
         explained(linear, X.astype(np.float32), geex.GEEX(1e-50))
 
 
@@ -117,7 +117,7 @@ def test_groups_keep_a_map_of_their_own():
 
 
 def test_a_baseline_outside_of_the_bounds_is_refused():
-    with pytest.raises(errors.BoundsError, match="the baseline reaches"):
+    with raises(errors.BoundsError, "outside-the-bounds"):
         explained(linear, np.array([1.0, 2.0, 0.5]), geex.GEEX(0.5), bounds=(0.4, 3))
 
 
@@ -325,10 +325,10 @@ def test_differences_that_no_type_holds_are_refused_before_anything_is_asked():
         raise AssertionError("nothing is asked")
 
     for method in (None, geex.Regression(), geex.GEEX(1e300), RISE(cells=2)):
-        with pytest.raises(errors.ExplicandError, match="so far apart"):
+        with raises(errors.ExplicandError, "difference-overflows"):
             explained(never, np.full((5, 4), 1.5e308), method, 120, baseline=-1.5e308)
     for method in (geex.GEEX(1e35), GE(1e35), RISE(cells=2)):
-        with pytest.raises(errors.MethodError, match="so far apart"):
+        with raises(errors.MethodError, "difference-overflows"):
             explained(never, np.full((5, 4), 3e38, np.float32), method, 120, baseline=-3e38)
 
 
@@ -339,7 +339,7 @@ def test_bars_only_for_people(capfd):
 
 def test_columns_of_uneven_scales_are_pointed_out():
     row = np.array([0.003, 20.0, 1500.0])
-    with pytest.warns(errors.UnevenScales, match=r"columns of a table.*Shapley.*For a series.*line=True") as caught:
+    with pytest.warns(errors.UnevenScales) as caught:
         geex.explain(lambda z: z.sum(1), row, method=geex.GEEX(), queries=50)
     assert caught[0].filename == __file__
     with warnings.catch_warnings():

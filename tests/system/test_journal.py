@@ -97,7 +97,7 @@ def test_ctrl_c_goes_on(tmp_path):
             raise KeyboardInterrupt
 
     first, second = Counted(interrupted), Counted()
-    with pytest.warns(errors.PartialRun, match=f"journal='{path}' goes on from here"):
+    with pytest.warns(errors.PartialRun, match=f"journal='{path}'"):
         part = explained(first, X, METHOD, 1002, batch=50, journal=path)
     assert part.partial
     again = geex.estimate(path)
@@ -128,9 +128,9 @@ def test_stored_answers_answer_other_questions(tmp_path, library):
         other = geex.estimate(source, method=regression)
         assert other.numpy().values.tobytes() == fit.numpy().values.tobytes()
         assert other.settings == fit.settings
-    with pytest.raises(errors.JournalError, match="does not hold enough answers"):
+    with raises(errors.JournalError, "journal-lacks-answers"):
         geex.estimate(path, method=geex.GEEX(0.5))
-    with pytest.raises(errors.MethodError, match="asks other queries"):
+    with raises(errors.MethodError, "method-of-other-queries"):
         geex.estimate(kept, method=geex.GEEX(0.5))
 
 
@@ -141,7 +141,7 @@ def test_runs_of_a_journal(tmp_path):
     for which, explanation in enumerate(found):
         assert geex.estimate(path, which=which).values.tobytes() == explanation.values.tobytes()
     assert geex.estimate(path).values.tobytes() == found[-1].values.tobytes()
-    with pytest.raises(errors.JournalError, match=r"which is 2 and .* holds 2 runs"):
+    with raises(errors.JournalError, "which-not-a-run"):
         geex.estimate(path, which=2)
 
 

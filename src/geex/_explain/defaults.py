@@ -1,7 +1,7 @@
-"""What is done where nothing was asked for: what won the benchmark on that kind of input (docs/benchmarks.md).
+"""Default method and score for an input: those that won the benchmark on its kind (docs/benchmarks.md).
 
 small image    Guided
-photo          Guided with a longer first round: there is more to find before it is worth looking closer
+photo          Guided with a longer first round, since relevant regions are a smaller share of it
 anything else  Shapley values
 """
 
@@ -15,10 +15,14 @@ from geex._protocols import Features, Method
 from geex.methods.guided import Guided
 from geex.methods.shapley import Shapley
 
+# The default budget of the default method.
 QUERIES = 1000
+# The shortest side of an image; smaller arrays have no neighbours worth a prior.
 SMALLEST = 8
+# Lengths of a channel axis: grey, RGB, RGB with transparency.
 CHANNELS = (1, 3, 4)
-PHOTO = 75**2  # pixels, from which on an image counts as one
+# Pixels from which on an image counts as a photo.
+PHOTO = 75**2
 SMALL_IMAGES, PHOTOS = Guided(), Guided(first=100, explore=0.5)
 
 
@@ -32,7 +36,7 @@ class Defaults:
 
 
 def defaults(shape: Shape, features: Features | None) -> Defaults:
-    """What is explained, and how, where the features alone are given, or nothing is."""
+    """Return the defaults for an x of `shape`."""
     features = pixels_of(shape) if features is None else features
     sides = _sides(features, shape)
     if len(sides) < 2 or min(sides) < SMALLEST:
@@ -41,12 +45,12 @@ def defaults(shape: Shape, features: Features | None) -> Defaults:
 
 
 def looks_like_a_batch(shape: Shape) -> bool:
-    """Whether it is an image with channels in a batch of one: (1, 3, h, w), (1, h, w, 3)."""
+    """Return whether this is the shape of an image in a batch of one: (1, 3, h, w), (1, h, w, 3)."""
     return len(shape) == 4 and shape[0] == 1 and not pixels_of(shape[1:]).elementwise
 
 
 def pixels_of(shape: Shape) -> Features:
-    """The pixels of what looks like an image with channels, first or last; the elements of anything else."""
+    """Return Pixels for the shape of an image with channels, first or last; else Elements."""
     for axis in (0, -1) if len(shape) == 3 else ():
         pixels = Pixels(channels=axis)
         if shape[axis] in CHANNELS and min(pixels.shape(shape)) >= SMALLEST:
@@ -55,5 +59,5 @@ def pixels_of(shape: Shape) -> Features:
 
 
 def _sides(features: Features, shape: Shape) -> tuple[int, ...]:
-    """The lengths of the axes along which features have neighbours."""
+    """Return the lengths of the axes along which features have neighbours."""
     return tuple(features.shape(shape)[axis] for axis in neighbouring(features, shape))

@@ -1,4 +1,4 @@
-"""The driver: a task's plans are made, asked about chunk by chunk, and estimated as the answers come."""
+"""The driver: make the plans of a task, query them chunk by chunk, and estimate as answers arrive."""
 
 import time
 from dataclasses import replace
@@ -100,7 +100,7 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
 
 
 def _named(explanation: Explanation, model: StoredModel) -> Explanation:
-    """With the names that the model has for its outputs and features, where there are as many, and for absence."""
+    """Return the explanation with the names of outputs and features that the model carries, if there are as many."""
     record = explanation.record
     assert record is not None
     labels, names = model.labels if record.task.labels is None else record.task.labels, model.names
@@ -115,8 +115,7 @@ def _named(explanation: Explanation, model: StoredModel) -> Explanation:
 
 
 def _planned(task: Task, cache: DrawCache) -> tuple[Task, list[tuple[Plan, int]]]:
-    """The task and its plans. A budget that is just enough, for anything or for asking everything, without the second
-    question about x goes without it."""
+    """Return the task and its plans, without the second query for x if the budget is then just enough."""
     for baseline in task.baselines:
         uneven_scales(task, baseline)
     once = replace(task, twice=False)
@@ -130,7 +129,7 @@ def _planned(task: Task, cache: DrawCache) -> tuple[Task, list[tuple[Plan, int]]
 
 
 def plans_of(task: Task, cache: DrawCache) -> list[tuple[Plan, int]]:
-    """A plan for every baseline and how many draws of it are asked; every baseline has a seed of its own."""
+    """Return a plan for each baseline, and how many of its draws are queried; each baseline has its own seed."""
     count = len(task.baselines)
     rows = (task.queries - 1 - count - task.twice) // count
     plans = []
@@ -138,8 +137,9 @@ def plans_of(task: Task, cache: DrawCache) -> list[tuple[Plan, int]]:
         search = searched(task, baseline, max(rows, 0))
         if rows < search.least:
             raise BudgetError(
-                f"queries is {task.queries} and this method needs at least {1 + count + count * search.least}: one for "
-                f"f(x), {count} for f(x̊) and {search.least} for every baseline. Hundreds are usual."
+                f"`queries` must be at least {1 + count + count * search.least} for this method: one for f(x), {count} "
+                f"for f(x̊), and {search.least} for each baseline; got {task.queries}. Hundreds are usual.",
+                code="queries-below-least",
             )
         seed = task.seed if part == 0 else seed_of(task.seed, BASELINE, part)
         plan = Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, cache)
@@ -148,7 +148,7 @@ def plans_of(task: Task, cache: DrawCache) -> list[tuple[Plan, int]]:
 
 
 def _check_storable(task: Task, plans: list[tuple[Plan, int]]) -> None:
-    """Raise JournalError where something has no stable form: the answers would be paid for again after a restart."""
+    """Raise JournalError if a setting has no stable form: a new process would query the answers again."""
     parts = {"method": task.method, "features": task.features, "stop": task.stop}
     for name, part in [*parts.items(), *(("method", plan.search) for plan, _ in plans)]:
         if reason := why_unstable(part):
@@ -160,7 +160,7 @@ def _check_storable(task: Task, plans: list[tuple[Plan, int]]) -> None:
 
 
 def searched(task: Task, baseline: Array, rows: int) -> Search:
-    """The search of a task's method, where it and what it estimates are what the method has to declare."""
+    """Return the search of a task's method. Raise MethodError if the method declares no search or estimand."""
     name = type(task.method).__name__
     search = task.method.search(task.explicand, baseline, task.features, rows)
     if not isinstance(search, Search):
@@ -183,6 +183,7 @@ def _nothing(session: Session) -> BaseException:
     if session.stopped or session.journal is None:
         return KeyboardInterrupt()
     return JournalError(
-        f"{session.journal.path} does not hold enough answers to what this method asks; let geex.explain(…, "
-        f"journal={str(session.journal.path)!r}) ask them."
+        f"{session.journal.path} lacks answers that this method needs. Call geex.explain(…, "
+        f"journal={str(session.journal.path)!r}).",
+        code="journal-lacks-answers",
     )

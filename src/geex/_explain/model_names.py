@@ -1,4 +1,4 @@
-"""Names that a model has for its outputs and features, and inputs in the order of these."""
+"""Names of outputs and features that a model carries, and inputs in their order."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,18 +13,19 @@ from geex.errors import InputError
 
 
 def labels_for(labels: Sequence[str] | None, target: Target, model: Model) -> list[str] | None:
-    """Names that have to go with the outputs: those that were given, or the model's where the target is one of them."""
+    """Return the labels that must match the outputs: those passed, or the model's if the target is one of them."""
     if labels is None and has_label(target):
         labels = Carried(model).labels
     return checked_labels(labels)
 
 
 def in_models_order(model: Model, x: Any, baseline: Any) -> tuple[Any, Any]:
-    """x and its baselines, where they are rows with names, in the order of the model's names, or of those of x."""
+    """Return x and its baselines; named rows in the order of the model's names, or of those of x."""
     if Carried(model).takes_tensors and not is_torch_array(x):
         raise InputError(
-            f"model is a PyTorch module and x is a {type(x).__name__}; wanted geex.models.torch(model), which takes "
-            "arrays, or x as a tensor."
+            f"`x` must be a tensor for a PyTorch module; got a {type(x).__name__}. Convert x, or pass "
+            "geex.models.torch(model), which accepts arrays.",
+            code="module-needs-tensors",
         )
     names = Carried(model).names
     if names is None and has_names(x):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from geex._arrays.arrays import Array, Shape, as_array, as_explicand, difference_overflows, like, namespace, working
-from geex._arrays.validation import whole
+from geex._arrays.validation import shown, whole
 from geex._explain.defaults import QUERIES, defaults, looks_like_a_batch
 from geex._explain.stop_rules import check_stop
 from geex._problem.baselines import Baseline, baselines, declared_baseline
@@ -13,6 +13,7 @@ from geex._problem.task import Task
 from geex._protocols import Features, Method, Stop
 from geex.errors import BoundsError, BudgetError, ExplicandError, InputError, MethodError
 
+# The default budget of a named method: that of the paper.
 PAPERS_QUERIES = 5000
 
 
@@ -32,7 +33,7 @@ def prepare(
     stop: Stop | None = None,
     labels: list[str] | None = None,
 ) -> Task:
-    """A task out of the arguments of `explain`."""
+    """Return the arguments of `explain` as a task."""
     array = as_explicand(x)
     explicand = working(array)
     floating = namespace(array).isdtype(array.dtype, "real floating")
@@ -67,7 +68,7 @@ def prepare(
 
 
 def check_method(method: Any) -> None:
-    """Raises MethodError where `method` is none."""
+    """Raise MethodError unless `method` is a method."""
     if not isinstance(method, Method):
         raise MethodError(
             f"`method` must be a method such as geex.GEEX(); got {method!r}. For a class of your own, subclass "
@@ -77,13 +78,14 @@ def check_method(method: Any) -> None:
 
 
 def _features(features: Features | None, shape: Shape) -> Features | None:
-    """The features that were given. Where none were, an image is no batch of one: its pixels would be no neighbours."""
+    """Return the features that were passed. Without any, refuse an image in a batch of one, whose axes are unclear."""
     if features is not None:
         return checked(features, shape)
     if looks_like_a_batch(shape):
         raise ExplicandError(
-            f"x has shape {shape}, which looks like an image in a batch of one: explain x[0], of shape {shape[1:]}. If "
-            "the model does take rows of that shape, say what a feature is: features=geex.Elements()."
+            f"`x` must be one input, without a batch axis; its shape {shape} looks like an image in a batch of one.",
+            code="x-in-a-batch-of-one",
+            fix="Explain x[0], or pass features=geex.Elements() if inputs have this shape.",
         )
     return None
 
@@ -94,12 +96,16 @@ def _baselines(spec: Baseline, explicand: Array, features: Features, method: Met
     if method.compares and alike:
         which = "the baseline" if len(found) == 1 else f"baseline {alike[0]} of the list"
         raise ExplicandError(
-            f"x equals {which} in every feature, so there is nothing to share out; take another baseline, "
-            "such as a number that x does not consist of, geex.blur(…) or geex.mean(data)."
+            f"`x` must differ from {which} in some feature; they are equal.",
+            code="x-equals-baseline",
+            fix="Use another baseline: a number that x does not consist of, geex.blur(…) or geex.mean(data).",
         )
     for baseline in found:
         if explicand.dtype == namespace(explicand).float64 and difference_overflows(explicand, baseline):
-            raise ExplicandError("x and the baseline are so far apart that float64 has no x − x̊; rescale both.")
+            raise ExplicandError(
+                "x − x̊ must be a number of float64; it is too large. Rescale x and the baseline.",
+                code="difference-overflows",
+            )
     return found
 
 
@@ -109,21 +115,26 @@ def _bounds(bounds: tuple[Any, Any] | None, explicand: Array, absent: list[Array
     try:
         low, high = bounds
     except (TypeError, ValueError):
-        raise BoundsError(f"bounds is {bounds!r}; wanted (lowest, highest).") from None
+        raise BoundsError(f"`bounds` must be (lowest, highest); got {shown(bounds)}.", code="bounds-not-two") from None
     pair = [as_array("a bound", end, BoundsError) for end in (low, high)]
     xp = namespace(explicand)
     shapes = [tuple(end.shape) for end in pair]
     try:
         lowest, highest = (xp.broadcast_to(like(end, explicand), tuple(explicand.shape)) for end in pair)
     except (ValueError, RuntimeError):
-        wanted = f"x has {tuple(explicand.shape)}; wanted numbers or that shape"
-        raise BoundsError(f"bounds have shapes {shapes} and {wanted}.") from None
+        raise BoundsError(
+            f"`bounds` must be numbers, or arrays in the shape {tuple(explicand.shape)} of x; got the shapes {shapes}.",
+            code="bounds-shape",
+        ) from None
     if not bool(xp.all(lowest < highest)):
-        raise BoundsError(f"bounds is {bounds!r}; wanted the lowest below the highest value everywhere.")
+        raise BoundsError(
+            f"`bounds` must have the lowest value below the highest; got {shown(bounds)}.", code="bounds-not-a-range"
+        )
     for name, array in (("x", explicand), *(("the baseline", baseline) for baseline in absent)):
         if bool(xp.any((array < lowest) | (array > highest))):
             raise BoundsError(
-                f"{name} reaches from {float(xp.min(array)):.4g} to {float(xp.max(array)):.4g}, outside of the bounds "
-                f"{bounds!r}; wanted the range of valid inputs in the units of x, and a baseline inside it."
+                f"`bounds` must contain x and the baseline, in the units of x; got {shown(bounds)}, and {name} ranges "
+                f"from {float(xp.min(array)):.4g} to {float(xp.max(array)):.4g}.",
+                code="outside-the-bounds",
             )
     return lowest, highest

@@ -38,7 +38,7 @@ class PlanResult:
 
 
 def in_rounds(task: Task) -> bool:
-    """Whether what is asked depends on answers."""
+    """Return whether queries, or their number, depend on answers."""
     return task.stop is not None or isinstance(task.method, RoundsMethod)
 
 

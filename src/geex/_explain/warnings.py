@@ -1,4 +1,4 @@
-"""What a run warns of, in the place of its caller."""
+"""Warnings of a run, shown at the line that called geex."""
 
 import inspect
 import warnings
@@ -14,17 +14,20 @@ from geex._results.explanation import Explanation
 from geex._results.summary import ROUGHLY
 from geex.errors import BatchOfOne, LittleToExplain, ManyChannels, PartialRun, UnevenScales, UnsteadyModel
 
+# f(x) and f(x̊) are almost equal if they differ by less than this share.
 LITTLE = 0.01
+# The ratio of differences from the baseline from which on one σ does not suit all columns.
 UNEVEN = 1e4
+# The most entries of an axis that is plausible as a channel axis.
 CHANNELS = 16
 
 
 def stopped_early(journal: Path | None, queries: int, total: int) -> None:
-    way = "with journal=… the same call could go on from here"
+    way = "With journal=…, the same call can continue from here."
     if journal is not None:
-        way = f"the same call with journal={str(journal)!r} goes on from here"
+        way = f"The same call with journal={str(journal)!r} continues from here."
     warnings.warn(
-        f"stopped after {queries:,} of {total:,} queries: the explanation is of what is in, and {way}.",
+        f"The run was stopped after {queries:,} of {total:,} queries. The explanation is from these answers. {way}",
         PartialRun,
         stacklevel=_frames_of_geex(),
     )
@@ -33,9 +36,9 @@ def stopped_early(journal: Path | None, queries: int, total: int) -> None:
 def unsteady_model(explanation: Explanation) -> None:
     if explanation.unsteady:
         warnings.warn(
-            f"the model answered x differently the second time: its scores have noise of some "
-            f"{np.max(host(explanation.noise)):.2g}, {ROUGHLY}. Is it in its evaluation mode, and is it one model "
-            "that answers?",
+            f"The model answered x differently the second time: its scores have noise of about "
+            f"{np.max(host(explanation.noise)):.2g}, {ROUGHLY}. Check that it is in evaluation mode, and that one "
+            "model answers all calls.",
             UnsteadyModel,
             stacklevel=_frames_of_geex(),
         )
@@ -47,15 +50,15 @@ def little_to_explain(output: Array, targets: list[int]) -> None:
     little = difference <= LITTLE * np.abs(ends).max(axis=0)
     if len(targets) == 1 and bool(little.all()):
         warnings.warn(
-            f"f(x) = {ends[0, 0]:.4g} and f(x̊) = {ends[1:, 0].mean():.4g} hardly differ: there is little to explain, "
-            "and another baseline or target may be wanted.",
+            f"f(x) = {ends[0, 0]:.4g} and f(x̊) = {ends[1:, 0].mean():.4g} are almost equal, so there is little to "
+            "explain. Consider another baseline or target.",
             LittleToExplain,
             stacklevel=_frames_of_geex(),
         )
 
 
 def uneven_scales(task: Task, baseline: Array) -> None:
-    """A row of a table and a method that had to choose one σ for all of its columns. A series has one unit."""
+    """Warn of a row of a table whose columns differ in scale, if the method chose one σ. A series has one unit."""
     shape = tuple(task.explicand.shape)
     if len(shape) != 1 or not task.method.one_scale or neighbouring(task.features, shape):
         return
@@ -63,28 +66,28 @@ def uneven_scales(task: Task, baseline: Array) -> None:
     reach = reach[reach > 0]
     if reach.size and reach.max() > UNEVEN * reach.min():
         warnings.warn(
-            f"x differs from the baseline by {reach.min():.2g} in one place and by {reach.max():.2g} in another, and "
-            "one sigma cannot suit both if these are columns of a table: standardise them, or take "
-            "method=geex.Shapley(), which needs none. For a series, features=geex.Elements(line=True) says what it is.",
+            f"x differs from the baseline by {reach.min():.2g} in one place and by {reach.max():.2g} in another. One "
+            "sigma does not suit columns of such different scales. Standardise them, or use geex.Shapley(), which adds "
+            "no noise. For a series, pass features=geex.Elements(line=True).",
             UnevenScales,
             stacklevel=_frames_of_geex(),
         )
 
 
 def one_row(task: Task) -> None:
-    """A row of a table is (p,); one of (1, p) may be a series with its channel axis, or a batch."""
+    """Warn of (1, p): it may be a series with a channel axis, or a row in a batch of one."""
     shape = tuple(task.explicand.shape)
     if len(shape) == 2 and shape[0] == 1 and shape[1] > 1:
         warnings.warn(
-            f"x has shape {shape}, and the model is asked batches of shape (n, 1, {shape[1]}): if the first axis of x "
-            "is a batch, explain x[0]. If it is not, features=geex.Elements() says so.",
+            f"x has shape {shape}, so the model receives batches of shape (n, 1, {shape[1]}). If the first axis of x "
+            "is a batch axis, explain x[0]. If not, pass features=geex.Elements().",
             BatchOfOne,
             stacklevel=_frames_of_geex(),
         )
 
 
 def many_channels(task: Task) -> None:
-    """A side of an image that was named as its channels: every row or column of pixels becomes one feature."""
+    """Warn if the named channel axis may be a side of an image: each row or column would be one feature."""
     shape, features = tuple(task.explicand.shape), task.features
     axis = features.merged_axis(shape)
     if axis is None or shape[axis] <= CHANNELS:
@@ -93,16 +96,16 @@ def many_channels(task: Task) -> None:
     if plain or not pixels_of(shape).elementwise:
         right = "Elements()" if plain else repr(pixels_of(shape))
         warnings.warn(
-            f"{features!r} takes the {shape[axis]} entries along axis {features.channels} of x, of shape "
-            f"{shape}, for the channels of a pixel, and gives values of shape {features.shape(shape)}. If x is an "
-            f"image, say features=geex.{right}.",
+            f"{features!r} makes one feature of the {shape[axis]} entries along axis {features.channels} of x, whose "
+            f"shape is {shape}; values have shape {features.shape(shape)}. If x is an image, pass "
+            f"features=geex.{right}.",
             ManyChannels,
             stacklevel=_frames_of_geex(),
         )
 
 
 def _frames_of_geex() -> int:
-    """How many frames up a warning belongs: to the first caller that is not geex."""
+    """Return how many frames up the first caller outside of geex is."""
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("geex."):
         level, frame = level + 1, frame.f_back

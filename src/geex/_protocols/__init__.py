@@ -2,7 +2,7 @@
 
 Abstract methods must be there. All other members have a default, which their docstrings state.
 
-Method     decides what is asked, and makes values of the answers; RoundsMethod asks in rounds
+Method     chooses queries and computes values from answers; RoundsMethod does so in rounds
 Search     draws, and turns draws into queries and weights
 Estimate   values and their errors
 Features   which elements of the input belong together
@@ -11,8 +11,8 @@ Stop       a rule that ends a run
 Runner     where the model is called; Workers are its pool
 """
 
-from geex._protocols.asking import Family, Features, LinearDraws, Search
 from geex._protocols.estimating import Estimate, Method, RoundsMethod, Stop
+from geex._protocols.querying import Family, Features, LinearDraws, Search
 from geex._protocols.running import Runner, Source, Workers
 
 __all__ = [

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geex._protocols.asking import Features, Search
 from geex._protocols.provided import provided
+from geex._protocols.querying import Features, Search
 from geex._stored_names import Storable
 from geex.errors import MethodError
 

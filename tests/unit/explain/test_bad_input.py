@@ -55,6 +55,14 @@ class Counting:
         (errors.FeaturesError, "channels-not-an-axis", {"features": geex.Pixels(channels=2)}),
         (errors.FeaturesError, "group-map-shape", {"features": geex.Groups(np.zeros((3, 3), int))}),
         (errors.FeaturesError, "features-not-features", {"features": "pixels"}),
+        (errors.MethodError, "method-not-a-method", {"method": geex.GEEX}),
+        (errors.MethodError, "method-not-a-method", {"method": "geex"}),
+        (errors.MethodError, "shared-not-an-axis", {"method": geex.GEEX(1.0, shared=2)}),
+        (errors.ExplicandError, "x-equals-baseline", {"baseline": X}),
+        (errors.BoundsError, "bounds-not-a-range", {"bounds": (1, 0)}),
+        (errors.BoundsError, "bounds-not-two", {"bounds": 1}),
+        (errors.BoundsError, "outside-the-bounds", {"bounds": (0, 1)}),
+        (errors.BoundsError, "bounds-shape", {"bounds": (np.zeros(5), np.ones(5))}),
     ],
 )
 def test_codes_before_the_first_query(kind, code, settings):
@@ -77,27 +85,6 @@ def test_errors_name_the_way_out(settings, text):
     with pytest.raises(errors.InputError) as caught:
         geex.explain(Counting(), X, **{"progress": False, "method": geex.GEEX(0.5), **settings})
     assert text in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("kind", "said", "settings"),
-    [
-        (errors.MethodError, "such as geex.GEEX", {"method": geex.GEEX}),
-        (errors.MethodError, "such as geex.GEEX", {"method": "geex"}),
-        (errors.MethodError, "axis", {"method": geex.GEEX(1.0, shared=2)}),
-        (errors.ExplicandError, "equals the baseline", {"baseline": X}),
-        (errors.BoundsError, "lowest", {"bounds": (1, 0)}),
-        (errors.BoundsError, "lowest", {"bounds": 1}),
-        (errors.BoundsError, "outside", {"bounds": (0, 1)}),
-        (errors.BoundsError, "shapes", {"bounds": (np.zeros(5), np.ones(5))}),
-    ],
-)
-def test_before_the_first_query(kind, said, settings):
-    counting = Counting()
-    with pytest.raises(kind, match=said):
-        geex.explain(counting, X, **{"progress": False, "method": geex.GEEX(0.5), **settings})
-    assert counting.rows == 0
-    assert issubclass(kind, errors.GeexError)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +225,7 @@ def test_a_model_must_be_callable(bad):
 
 
 def test_little_to_explain_is_a_warning():
-    with pytest.warns(errors.LittleToExplain, match="another baseline"):
+    with pytest.warns(errors.LittleToExplain):
         explanation = explained(lambda z: np.full(len(z), 3.0), X, geex.GEEX(0.5))
     assert (explanation.values == 0).all()
     assert (explanation.stderr == 0).all()
@@ -319,7 +306,7 @@ def test_what_to_do_with_a_text():
 
 def test_what_to_do_with_a_module():
     torch = pytest.importorskip("torch")
-    with pytest.raises(errors.InputError, match=r"PyTorch module and x is a ndarray; wanted geex\.models\.torch"):
+    with raises(errors.InputError, "module-needs-tensors"):
         geex.explain(torch.nn.Linear(3, 2), np.ones(3), progress=False)
 
 

@@ -6,7 +6,7 @@ import pytest
 import geex
 from geex.errors import BudgetError
 from tests.games import glove, model_of, shapley
-from tests.helpers import explained
+from tests.helpers import explained, raises
 
 
 def ask(x, **settings):
@@ -39,9 +39,9 @@ def test_the_kind_of_input_decides(shape, method, values):
 @pytest.mark.parametrize("method", [None, geex.GEEX()], ids=str)
 def test_an_image_in_a_batch_of_one_is_told_before_the_first_query(shape, method):
     asked = []
-    with pytest.raises(geex.errors.ExplicandError, match=r"batch of one: explain x\[0\], of shape"):
+    with raises(geex.errors.ExplicandError, "x-in-a-batch-of-one"):
         geex.explain(asked.append, np.ones(shape), method=method)
-    with pytest.raises(geex.errors.ExplicandError, match=r"explain x\[0\]"):
+    with raises(geex.errors.ExplicandError, "x-in-a-batch-of-one"):
         geex.explain_batch(asked.append, [np.ones(shape)], method=method)
     assert not asked
     assert ask(np.ones(shape), queries=60, features=geex.Elements()).values.shape == shape
@@ -54,7 +54,7 @@ def test_what_looks_like_no_batch_is_explained(shape):
 
 def test_a_row_in_a_batch_of_one_is_warned_of():
     for call in (ask, lambda x, **settings: geex.explain_batch(lambda z: z.sum((1, 2)), [x], progress=False)[0]):
-        with pytest.warns(geex.errors.BatchOfOne, match=r"asked batches of shape \(n, 1, 30\).*explain x\[0\]"):
+        with pytest.warns(geex.errors.BatchOfOne, match=r"\(n, 1, 30\)"):
             found = call(np.ones((1, 30)), queries=60)
         assert str(found.settings.method) == "Shapley()"
         assert found.values.shape == (1, 30)
@@ -141,7 +141,7 @@ def test_as_many_queries_as_there_are_subsets_are_enough(features):
 
 
 def test_two_features_need_four_queries():
-    with pytest.raises(BudgetError, match="at least 4"):
+    with raises(BudgetError, "queries-below-least"):
         geex.explain(lambda z: z.sum(1), np.ones(2), method=geex.Shapley(), queries=3, progress=False)
 
 
@@ -204,7 +204,7 @@ def test_linear_images_in_float32(side):
 
 
 def test_one_of_several_baselines_equals_x():
-    with pytest.raises(geex.errors.ExplicandError, match="baseline 1 of the list"):
+    with raises(geex.errors.ExplicandError, "x-equals-baseline"):
         explained(lambda z: z.sum(1), np.ones(4), geex.Shapley(), 100, baseline=[0.0, 1.0])
 
 

@@ -6,7 +6,7 @@ import pytest
 import geex
 from geex._results.record import stored
 from geex.errors import BudgetError, JournalError, MethodError
-from tests.helpers import explained
+from tests.helpers import explained, raises
 
 SIDE = 24
 X = np.ones((SIDE, SIDE))
@@ -232,10 +232,10 @@ def test_the_same_method_asks_the_same(tmp_path):
         again = geex.estimate(source, method=geex.Guided())
         assert again.values.tobytes() == found.values.tobytes()
         for other in (geex.Guided(top=0.2), geex.Guided(fine=0.1), geex.Guided(first=60), geex.Guided(coarse=0.1)):
-            with pytest.raises(MethodError, match="asks other queries"):
+            with raises(MethodError, "method-of-other-queries"):
                 geex.estimate(source, method=other)
     first = geex.Regression(geex.Presence(0.5, widths=found.record.plans[0].first.search.widths))
-    with pytest.raises(MethodError, match="asks other queries"):
+    with raises(MethodError, "method-of-other-queries"):
         geex.estimate(found, method=first)
 
 
@@ -253,5 +253,5 @@ def test_runs_about_different_outputs_are_different_runs(tmp_path):
         again = geex.estimate(journal, which=which)
         assert again.target == run.target
         assert again.values.tobytes() == run.values.tobytes()
-    with pytest.raises(JournalError, match="holds 4 runs"):
+    with raises(JournalError, "which-not-a-run"):
         geex.estimate(journal, which=4)

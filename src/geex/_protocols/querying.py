@@ -1,4 +1,4 @@
-"""What is asked: features, searches and families of noise."""
+"""How queries are made: features, searches and families of noise."""
 
 from __future__ import annotations
 
