@@ -64,9 +64,9 @@ def test_a_row_in_a_batch_of_one_is_warned_of():
 @pytest.mark.parametrize(
     ("shape", "channels", "told"),
     [
-        ((28, 28), 0, r"28 entries along axis 0.*values of shape \(28,\).*geex.Elements\(\)"),
-        ((24, 32, 3), 0, r"values of shape \(32, 3\).*features=geex.Pixels\(channels=-1\)"),
-        ((3, 24, 32), -1, r"values of shape \(3, 24\).*features=geex.Pixels\(channels=0\)"),
+        ((28, 28), 0, r"28 entries along axis 0.*values have shape \(28,\).*geex.Elements\(\)"),
+        ((24, 32, 3), 0, r"values have shape \(32, 3\).*features=geex.Pixels\(channels=-1\)"),
+        ((3, 24, 32), -1, r"values have shape \(3, 24\).*features=geex.Pixels\(channels=0\)"),
     ],
 )
 def test_a_side_that_was_named_as_channels_is_warned_of(shape, channels, told):
