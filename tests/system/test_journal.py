@@ -48,7 +48,7 @@ def test_spans():
 @pytest.mark.parametrize("method", [METHOD, geex.Regression(), RISE(cells=3)], ids=str)
 def test_a_finished_run_is_not_asked_again(tmp_path, method, concurrency):
     path = tmp_path / "run.geex"
-    limits = geex.Limits(concurrency=concurrency)
+    limits = geex.Limits(concurrency=concurrency, compare=False)
     plain = explained(model, X, method, 700, limits=limits)
     first, second, more = Counted(), Counted(), Counted()
     one = explained(first, X, method, 700, limits=limits, journal=path, batch=64)
@@ -272,7 +272,7 @@ def test_a_folder_that_may_not_be_written_to(tmp_path):
 def test_a_full_disk_loses_nothing_that_was_committed(tmp_path, concurrency):
     folder = tmp_path / "disk"
     folder.mkdir()
-    limits = geex.Limits(concurrency=concurrency)
+    limits = geex.Limits(concurrency=concurrency, compare=False)
     whole = explained(model, X, METHOD, 20000, limits=limits)
     with small_disk(folder, "size=1m"):
         path = folder / "run.geex"

@@ -6,6 +6,7 @@ from math import prod
 
 from geex._arrays.arrays import Array, namespace
 from geex._explain.rounds import PlanResult, in_rounds, query_at_once, query_in_rounds
+from geex._explain.same_model import check_same_model
 from geex._explain.warnings import little_to_explain, stopped_early, uneven_scales, unsteady_model
 from geex._journal.stored_task import StoredModel
 from geex._plan.plan import DrawCache, Ends, Plan, seed_of
@@ -59,9 +60,11 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     count = 1 + len(task.baselines)
     ends = querier.ends(points, 0, count)
     session.log_duration(time.perf_counter() - start, task.queries - count)
+    stored = count - querier.own
     again = querier.ends(points, count, count + 1) if task.twice and ends is not None else None
     if ends is None:
         return None
+    check_same_model(session, task, points, ends, again if count - querier.own == stored else None, stored)
     task = replace(task, score=resolved_score(task.score, ends))
     output = scored(ends, task.score)
     check_label_count(task.labels, int(output.shape[1]))

@@ -2,10 +2,13 @@
 
     identity = digest(what the answers depend on: weights, a file, an address, the text whose words are shown)
 
-Models of `geex.models` provide it themselves. A module of PyTorch is identified by its parts and its state. A plain
-function has no identity.
+Models of `geex.models` provide it themselves. A module of PyTorch is identified by its parts and its state. A function
+that the command line names is identified by its name and its source; in Python, a plain function has no identity.
 """
 
+import ast
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from geex._problem.digest import PLAIN, digest
@@ -21,6 +24,16 @@ def identity(model: Any) -> str:
         return digest(module_parts(model), _training(model)) if is_module(model) else ""
     except Exception:  # raised by the model's own code, which may raise anything; its first call will show the error
         return ""
+
+
+def source_identity(name: str, module: ModuleType) -> str:
+    """Return the identity of a function by its name and the source of its module, comments and layout aside."""
+    file = getattr(module, "__file__", None)
+    try:
+        source = ast.unparse(ast.parse(Path(str(file)).read_bytes()))
+    except (OSError, SyntaxError, ValueError):  # built in, or compiled
+        source = ""
+    return digest(name, source)
 
 
 def is_module(model: Any) -> bool:

@@ -28,6 +28,7 @@ class Dispatcher:
         self.answers = Answers(explicand, lazy=isinstance(pool, Inline) and journal is None)
         self.lock = threading.Lock()  # answers arrive in several threads
         self.failed = False
+        self.accepted = 0  # rows that this process has queried, and received answers to
 
     @property
     def workers(self) -> Workers:
@@ -62,6 +63,7 @@ class Dispatcher:
         """Return the answers (rows, k), checked and committed to the journal."""
         with self.lock:
             answers = self.answers.checked(raw, number, job.part(job.start, job.stop, STORED))
+            self.accepted += job.size
         if self.journal is not None:
             self.journal.store(job.source.fingerprint, job.start, host(answers))
         self.advance(job.size, paid=True)

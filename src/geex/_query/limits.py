@@ -31,6 +31,9 @@ class Limits:
         server's `Retry-After` is obeyed.
     twice
         Query x a second time, to find out whether the model answers the same. The budget counts this query.
+    compare
+        When a journal is opened again, query x and the baseline again, and end the run if the model answers differently
+        than before: the journal would mix two models. The two queries replace two that are stored in the budget.
 
     Raises
     ------
@@ -52,6 +55,7 @@ class Limits:
     backoff: float = 0.5
     longest: float = 60.0
     twice: bool = True
+    compare: bool = True
 
     def __post_init__(self) -> None:
         for name in ("concurrency", "attempts", *(["rows"] if self.rows is not None else [])):
@@ -64,6 +68,7 @@ class Limits:
                 self, name, positive(name, getattr(self, name), InputError, "a positive number of seconds")
             )
         truth("twice", self.twice, InputError)
+        truth("compare", self.compare, InputError)
 
 
 def limits_of(model: Any, limits: Limits | None) -> Limits:

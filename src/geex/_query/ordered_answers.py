@@ -50,6 +50,11 @@ class Querier:
         self.queried = 0
         self.incomplete = False
 
+    @property
+    def own(self) -> int:
+        """How many rows this process has queried; the others were in the journal."""
+        return self.dispatcher.accepted
+
     def rows(self, queries: Array) -> Array:
         """Return answers (m, k) to queries (m, *shape) that belong to no plan."""
         answers = self.ends(Ends(queries), 0, int(queries.shape[0]))

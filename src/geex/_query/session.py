@@ -10,7 +10,7 @@ from geex._arrays.arrays import Array
 from geex._arrays.validation import file_path, is_number, shown
 from geex._journal.journal import Journal
 from geex._journal.stored_task import StoredModel, written
-from geex._plan.plan import Plan
+from geex._plan.plan import Ends, Plan
 from geex._problem.foreign_model import Carried, strings
 from geex._problem.model_identity import identity
 from geex._problem.task import Task
@@ -53,7 +53,7 @@ class Engine:
             if self.model is not None:
                 pool = stack.enter_context(closing(self._pool(self.model, batch, interrupt.stop)))
             try:
-                yield Session(pool, journal, interrupt, bar, self.stored_model)
+                yield Session(pool, journal, interrupt, bar, self.stored_model, self.limits.compare)
             except BaseException as error:
                 interrupt.stop.set()  # ends the waits between attempts: their answers are not needed any more
                 if journal is not None and pool is not None and isinstance(error, GeexError):
@@ -97,15 +97,20 @@ def engine(
     return Engine(model, limits_of(model, limits), run, journal, price, stored_model)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Session:
-    """An engine that is running."""
+    """An engine that is running.
+
+    compare: whether the model is compared with the journal. compared: whether it has been.
+    """
 
     pool: Pool | None
     journal: Journal | None
     interrupt: Interrupt
     progress: Progress
     stored_model: StoredModel
+    compare: bool = True
+    compared: bool = False
 
     @property
     def stopped(self) -> bool:
@@ -128,6 +133,16 @@ class Session:
     def dispatcher(self, explicand: Array) -> Dispatcher:
         """Return a dispatcher for inputs like `explicand`."""
         return Dispatcher(self.pool, explicand, self.progress, self.interrupt, self.journal)
+
+    def unstored_answers(self, task: Task, rows: Array, width: int) -> Array | None:
+        """Return the model's answers to rows, neither read from the journal nor stored; None if the run is stopped.
+
+        width: how many outputs the answers in the journal have.
+        """
+        dispatcher = Dispatcher(self.pool, task.explicand, self.progress, self.interrupt, None)
+        dispatcher.answers.expect_width(width)
+        count = int(rows.shape[0])
+        return Querier(dispatcher, count).ends(Ends(rows), 0, count)
 
     def querier(self, task: Task) -> Querier:
         """Return a querier for one task, and store the task in the journal."""

@@ -30,6 +30,7 @@ MESSAGES = {
     "graph-input-missing": Message(f"The command line passes one input. {WRAP}"),
     "graph-input-not-chosen": Message(f"Name it with --input-name. If the others need values: {WRAP}"),
     "graph-output-not-chosen": Message("Name it with --output-name."),
+    "journal-other-model": Message("Use another --journal for it; geex show prints the stored answers."),
     # geex show runs no code that a file names
     "journal-unknown-name": Message(
         "Use geex resume FILE, which imports the classes that its command names.",

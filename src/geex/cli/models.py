@@ -1,12 +1,14 @@
 """MODEL on the command line: an ONNX file, an address, or package.module:name."""
 
 import json
-from dataclasses import replace
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from geex import models
 from geex._problem.foreign_model import Carried
+from geex._problem.model_identity import identity, source_identity
 from geex._query.limits import Limits, limits_of
 from geex._query.retrying_call import Model
 from geex.cli.imports import imported
@@ -15,6 +17,23 @@ from geex.errors import InputError
 
 # What MODEL may be, for messages.
 FORMS = "an ONNX file (model.onnx), an address (https://…) or package.module:name"
+
+
+@dataclass(frozen=True, eq=False)
+class Imported:
+    """A function of the user's module with an identity, which is another one after each change of the module."""
+
+    model: Model
+    identity: str
+
+    def __call__(self, queries: Any) -> Any:
+        return self.model(queries)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the function carries: labels, names, limits. Names with __ belong to Python."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.model, name)
 
 
 def chosen_limits(options: ModelOptions, model: Model) -> Limits | None:
@@ -36,7 +55,8 @@ def model_of(name: str, options: ModelOptions) -> Model:
         return models.onnx(name, input=options.input_name, output=options.output_name)
     module, colon, attribute = name.partition(":")
     if colon and module and attribute:
-        return adapted(imported(module, attribute, "MODEL"), name)
+        model = adapted(imported(module, attribute, "MODEL"), name)
+        return model if identity(model) else Imported(model, source_identity(name, sys.modules[module]))
     raise InputError(
         f"MODEL must be {FORMS}; got {name!r}. For another file, write a module that loads it.", code="model-unknown"
     )

@@ -37,7 +37,7 @@ def step(check: str, what: Any) -> Iterator[None]:
 
 def run(model: Any, x: Any, twice: bool = False, **settings: Any) -> Explanation:
     """Explain without a progress bar, and without warnings about the little models of the checks."""
-    limits = settings.pop("limits", Limits(twice=twice))
+    limits = settings.pop("limits", Limits(twice=twice, compare=False))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return explain(model, x, progress=False, limits=limits, **settings)

@@ -87,7 +87,7 @@ def _batch(case: Case, found: Explanation) -> None:
 
 
 def _threads(case: Case, found: Explanation) -> None:
-    limits = Limits(concurrency=2, twice=False)
+    limits = Limits(concurrency=2, twice=False, compare=False)
     same = alike(case.run(limits=limits, batch=BATCH), found)
     require(same, "threads", case.method, "gives other bytes in 2 threads.")
 

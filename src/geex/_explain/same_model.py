@@ -1,0 +1,86 @@
+"""Whether a model is the one whose answers are in the journal.
+
+x and x̊ are queried again, and compared with the stored answers y:
+
+    |new − y| ≤ t_{m−1} · s · √(1 + 1/m) + rounding,     s from m answers for one point
+
+A difference beyond this may be a random answer of a model that has answered alike by coincidence. So the point is
+queried again, and s estimated from these answers, before the run ends.
+"""
+
+import numpy as np
+from scipy.special import stdtrit
+
+from geex._arrays.arrays import Array, host, namespace
+from geex._plan.plan import Ends
+from geex._problem.task import Task
+from geex._query.session import Session
+from geex.errors import JournalError
+
+# The probability that one output of a model with Gaussian noise is taken for another model's.
+WRONG = 1e-4
+# Differences up to this share of an answer are rounding, of other batches or another machine.
+ROUNDING = 1e-4
+# Queries of one point after a difference, before the run ends.
+AGAIN = 8
+
+
+def check_same_model(session: Session, task: Task, points: Ends, ends: Array, again: Array | None, stored: int) -> None:
+    """Compare the model with the journal, once in a session.
+
+    ends, again: the answers for x and the baselines, and the second ones for x, which the journal holds too.
+    stored: how many of `ends` were in the journal.
+
+    Raises
+    ------
+    JournalError
+        The answers differ by more than noise.
+    """
+    if not stored or session.pool is None or session.compared or not session.compare:
+        return
+    session.compared = True
+    old = np.asarray(host(ends[: min(2, stored), :]))
+    looks = old[:1] if again is None else np.concatenate([old[:1], np.asarray(host(again))])
+    new = _queried(session, task, points.points[: len(old), ...], int(old.shape[1]))
+    if new is None:
+        return
+    for point in np.flatnonzero((np.abs(new - old) > _tolerance(looks, old)).any(axis=1)):
+        row = points.points[point : point + 1, ...]
+        more = _queried(session, task, namespace(row).concat([row] * AGAIN, axis=0), int(old.shape[1]))
+        if more is None:
+            return
+        seen = np.concatenate([new[point : point + 1], more])
+        apart = np.abs(seen - old[point]) > _tolerance(seen, old[point : point + 1])
+        if apart.any(axis=1).all():  # no answer is like the stored one
+            raise _difference(session, int(point), old[point], new[point])
+
+
+def _queried(session: Session, task: Task, rows: Array, width: int) -> np.ndarray | None:
+    """Return the model's answers, which are not stored; None if the run is stopped."""
+    answers = session.unstored_answers(task, rows, width)
+    return None if answers is None else np.asarray(host(answers))
+
+
+def _tolerance(looks: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the largest difference of another answer from values (n, K), given answers (m, K) for one point."""
+    largest = np.abs(values).max(axis=1, keepdims=True)
+    rounding: np.ndarray = ROUNDING * np.maximum(np.abs(values), ROUNDING * largest)
+    count = len(looks)
+    if count == 1:
+        return rounding
+    t = float(stdtrit(count - 1, 1 - WRONG / 2))
+    noise: np.ndarray = t * looks.std(axis=0, ddof=1) * (1 + 1 / count) ** 0.5
+    return rounding + noise
+
+
+def _difference(session: Session, point: int, old: np.ndarray, new: np.ndarray) -> JournalError:
+    assert session.journal is not None
+    output = int(np.argmax(np.abs(new - old)))
+    name = "x̊" if point else "x"
+    return JournalError(
+        f"The model's answer for {name} is {new[output]:.6g} (output {output}), and {session.journal.path} holds "
+        f"{old[output]:.6g}: the model has changed, or is another one. Use another journal for it.",
+        code="journal-other-model",
+        fix="geex.estimate(journal) explains the stored answers. If the answers of the model are random, pass "
+        "limits=geex.Limits(compare=False).",
+    )
