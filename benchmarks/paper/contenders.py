@@ -62,7 +62,7 @@ class BlackBox:
             baseline=case.baseline,
             method=method,
             queries=self.queries,
-            limits=geex.Limits(twice=False),
+            limits=geex.Limits(twice=False, compare=False),
             features=PIXELS,
             seed=case.seed,
             batch=batch,

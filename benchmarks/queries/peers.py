@@ -89,6 +89,7 @@ class Default(Budgeted):
             batch=batch,
             progress=False,
             journal=self.journal,
+            limits=geex.Limits(compare=False),  # one model: budgets that share a journal stay exact
         )
 
 

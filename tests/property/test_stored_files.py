@@ -33,7 +33,8 @@ def test_a_golden_journal_asks_nothing(name, journal):
     kept = geex.Explanation.load(ROOT / f"{name}.npz")
     assert rows == 0
     np.testing.assert_allclose(found.values, kept.values, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(found.stderr, kept.stderr, rtol=1e-6, atol=1e-9)
+    # other linear algebra rounds on the scale of the answers, whatever is left of it in an error near 0
+    np.testing.assert_allclose(found.stderr, kept.stderr, rtol=1e-6, atol=1e-9 * max(1.0, np.abs(kept.values).max()))
     assert (found.target, found.queries) == (kept.target, kept.queries)
 
 

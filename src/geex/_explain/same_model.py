@@ -58,7 +58,7 @@ def check_same_model(session: Session, task: Task, points: Ends, ends: Array, ag
 def _queried(session: Session, task: Task, rows: Array, width: int) -> np.ndarray | None:
     """Return the model's answers, which are not stored; None if the run is stopped."""
     answers = session.unstored_answers(task, rows, width)
-    return None if answers is None else np.asarray(host(answers))
+    return None if answers is None else host(answers)
 
 
 def _tolerance(looks: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -69,8 +69,8 @@ def _tolerance(looks: np.ndarray, values: np.ndarray) -> np.ndarray:
     if count == 1:
         return rounding
     t = float(stdtrit(count - 1, 1 - WRONG / 2))
-    noise: np.ndarray = t * looks.std(axis=0, ddof=1) * (1 + 1 / count) ** 0.5
-    return rounding + noise
+    rounding += t * looks.std(axis=0, ddof=1) * (1 + 1 / count) ** 0.5
+    return rounding
 
 
 def _difference(session: Session, point: int, old: np.ndarray, new: np.ndarray) -> JournalError:

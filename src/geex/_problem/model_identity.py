@@ -7,6 +7,7 @@ that the command line names is identified by its name and its source; in Python,
 """
 
 import ast
+import inspect
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,10 +29,9 @@ def identity(model: Any) -> str:
 
 def source_identity(name: str, module: ModuleType) -> str:
     """Return the identity of a function by its name and the source of its module, comments and layout aside."""
-    file = getattr(module, "__file__", None)
     try:
-        source = ast.unparse(ast.parse(Path(str(file)).read_bytes()))
-    except (OSError, SyntaxError, ValueError):  # built in, or compiled
+        source = ast.unparse(ast.parse(Path(inspect.getfile(module)).read_bytes()))
+    except (OSError, TypeError, SyntaxError, ValueError):  # built in, or compiled
         source = ""
     return digest(name, source)
 

@@ -9,6 +9,8 @@ from tests.helpers import explained
 
 PICTURE = np.random.default_rng(1).normal(size=(1, 12, 12)) + 1
 
+COMPARED = 2  # x and x̊ once more, when the journal is opened again
+
 
 def spot(z):
     return 1 / (1 + np.exp(-(z[:, 0, 3:7, 4:9].sum(axis=(1, 2)) - 10) / 4))
@@ -42,7 +44,9 @@ def test_they_go_on_from_a_journal(tmp_path, name, concurrency):
     again = explained(breaking, PICTURE, **settings)
     assert again.values.tobytes() == plain.values.tobytes()
     assert not again.partial
-    assert plain.queries <= sum(answered) <= plain.queries + (concurrency > 1) * 2 * concurrency * 16
+    assert (
+        plain.queries + COMPARED <= sum(answered) <= plain.queries + COMPARED + (concurrency > 1) * 2 * concurrency * 16
+    )
     stored = geex.estimate(settings["journal"])
     assert stored.values.tobytes() == plain.values.tobytes()
     assert not stored.partial
