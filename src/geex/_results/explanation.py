@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from geex._arrays.arrays import Array, host, like, namespace
-from geex._arrays.validation import file_path, is_number
+from geex._arrays.validation import file_path, is_number, share
+from geex._arrays.validation import shown as shown_value
 from geex._problem.estimand import Estimand
 from geex._problem.outputs import checked_labels
 from geex._protocols import Features
@@ -138,7 +139,10 @@ class Explanation:
             `tolerance` is not a positive number.
         """
         if not is_number(tolerance) or tolerance <= 0:
-            raise InputError(f"tolerance is {tolerance!r}; wanted a share of f(x) − f(x̊) such as 0.05.")
+            raise InputError(
+                f"`tolerance` must be a positive share of f(x) − f(x̊), such as 0.05; got {shown_value(tolerance)}.",
+                code="tolerance-not-positive",
+            )
         if self.reach is None:
             return None
         share = self.error_share()
@@ -213,11 +217,14 @@ class Explanation:
         labels, names = checked_labels(labels), checked_labels(names, "names", "feature")
         size = int(np.prod(self._shape))
         if names is not None and len(names) != size:
-            raise InputError(f"names has {len(names)} entries and there are {size} features; wanted one for each.")
+            raise InputError(
+                f"`names` must have one entry for each of the {size} features; got {len(names)}.", code="names-count"
+            )
         known = max(self.targets) + 1 if self.record is None else int(self.record.ends.shape[1])
         if labels is not None and len(labels) < known:
             raise InputError(
-                f"labels has {len(labels)} entries and the model has {known} outputs or more; wanted one for each."
+                f"`labels` must have one entry for each output of the model, {known} or more; got {len(labels)}.",
+                code="labels-count",
             )
         return replace(
             self,
@@ -310,7 +317,7 @@ class Explanation:
         from geex.report import Extras, write
 
         if Path(path).suffix.lower() not in ("", ".htm", ".html"):
-            raise InputError(f"`path` must end in .html; got {str(path)!r}.")
+            raise InputError(f"`path` must end in .html; got {str(path)!r}.", code="path-not-html")
         return write(self, Path(path), Extras(image, model, curves, title, call, input_name, model_name))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
@@ -433,8 +440,7 @@ class Explanation:
 
 
 def _check_level(level: Any) -> None:
-    if not is_number(level) or not 0 < level < 1:
-        raise InputError(f"level is {level!r}; wanted a probability such as 0.95.")
+    share("level", level, InputError, whole=False)
 
 
 _OPTIONAL = ("labels", "names", "seconds", "partial", "ended")

@@ -38,11 +38,15 @@ def read_file(path: Path, wanted: Sequence[str]) -> tuple[dict[str, Any], dict[s
     try:
         with open(path, "rb") as file:
             if file.read(2) != b"PK":
-                raise FileError(f"{path} is not an explanation saved by geex: it is no .npz file.")
+                raise FileError(
+                    f"{path} is not an explanation saved by geex: it is no .npz file.", code="file-not-saved"
+                )
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays_file:
             content = {name: arrays_file[name] for name in arrays_file.files}
         if str(content["format"]) != FORMAT:
-            raise FileError(f"{path} is in format {str(content['format'])!r}; this version reads {FORMAT!r}.")
+            raise FileError(
+                f"{path} is in format {str(content['format'])!r}; this version reads {FORMAT!r}.", code="file-format"
+            )
         facts = {name: restored(fact, content) for name, fact in json.loads(str(content["facts"])).items()}
         missing = [name for name in wanted if name not in facts and name not in content]
         if missing:
@@ -57,7 +61,9 @@ def read_file(path: Path, wanted: Sequence[str]) -> tuple[dict[str, Any], dict[s
     except (FileError, FileNotFoundError, IsADirectoryError, PermissionError):
         raise
     except Exception as error:
-        raise FileError(f"{path} is not an explanation saved by geex ({type(error).__name__}: {error}).") from error
+        raise FileError(
+            f"{path} is not an explanation saved by geex ({type(error).__name__}: {error}).", code="file-not-saved"
+        ) from error
 
 
 def _storable(features: Features | None) -> Features | None:

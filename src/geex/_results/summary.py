@@ -39,7 +39,7 @@ def body(explanation: "Explanation") -> list[str]:
 def advised(explanation: "Explanation", wanted: int | None, tolerance: float) -> str:
     """Return what `needed` found, in a sentence."""
     if wanted is None:
-        return "The number of queries that would be needed is not known."
+        return "The number of queries that would be needed cannot be estimated."
     if wanted == 0:
         same = "" if explanation.noise is not None else ", if the model answers the same each time"
         return f"The values are exact{same}: more queries would change nothing."

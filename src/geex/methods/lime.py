@@ -241,8 +241,9 @@ def superpixels(image: np.ndarray, axes: tuple[int, ...], count: int) -> np.ndar
         slic = importlib.import_module("skimage.segmentation").slic
     except ImportError as error:
         raise MissingPackage(
-            "LIME cuts an image into superpixels with scikit-image, which is not installed: pip install scikit-image. "
-            "Or hand it a map of its own: LIME(segments=…)."
+            "LIME needs scikit-image to cut an image into superpixels; it is not installed.",
+            code="scikit-image-missing",
+            fix="Run `pip install scikit-image`, or pass superpixels of your own: LIME(segments=…).",
         ) from error
     image = np.moveaxis(image.astype(np.float64), axes, range(len(axes)))
     channels = image.shape[len(axes) :]

@@ -13,7 +13,7 @@ from typing import Any
 
 from geex._arrays.arrays import Array, namespace
 from geex._arrays.linear_algebra import solver_precision
-from geex._arrays.validation import truth, whole
+from geex._arrays.validation import shown, truth, whole
 from geex._estimate.answers import Answers
 from geex._estimate.linear.design import Design
 from geex._estimate.linear.fit import Fits, fitted, linear_of
@@ -82,13 +82,15 @@ class Regression(Method):
     def __post_init__(self) -> None:
         if not isinstance(self.of, Method) or not self.of.mirror:
             raise MethodError(
-                f"of is {self.of!r}; wanted a method with mirrored draws such as geex.Presence(alpha=0.5).",
+                f"`of` must be a method with mirrored draws; got {shown(self.of)}.",
                 code="of-not-mirrored",
+                fix="Use geex.Presence(alpha=0.5), or leave out `of`.",
             )
         if self.of.regresses or isinstance(self.of, RoundsMethod):
             raise MethodError(
-                f"of is {self.of!r}, which regresses on what it asks already; take it as the method.",
+                f"`of` must be a method without a regression of its own; got {shown(self.of)}.",
                 code="of-regresses",
+                fix="Pass it as `method`.",
             )
         truth("complete", self.complete, MethodError)
         whole("choice", self.choice, 1, MethodError)
@@ -109,11 +111,13 @@ class Regression(Method):
         linear = search.linear()
         if linear is None or search.rows != 2:
             raise MethodError(
-                f"{self.of!r} cannot be regressed on; wanted geex.Presence(…) or geex.GEEX(…).", code="of-not-linear"
+                f"`of` must be a method with pairs of linear draws (Search.linear); got {shown(self.of)}.",
+                code="of-not-linear",
+                fix="Use geex.Presence(…) or geex.GEEX(…).",
             )
         if not linear.of_features and not regular(features, tuple(explicand.shape)):
             raise MethodError(
-                "regression on noise gives values of elements and pixels; for groups take Presence().",
+                "A regression on noise returns values of elements and pixels, not of groups. Use of=geex.Presence(…).",
                 code="regression-of-groups",
             )
         if self.complete and linear.slopes:

@@ -99,12 +99,12 @@ def _budget(case: Case, found: Explanation) -> None:
         counted.rows == used <= case.queries,
         "budget",
         case.method,
-        f"asked {counted.rows} queries, reported {used} and had {case.queries}.",
+        f"made {counted.rows} queries, reported {used}; the budget was {case.queries}.",
     )
 
 
 def _journal(case: Case, found: Explanation) -> None:
-    """A run that is cut off goes on, and asks the rest alone."""
+    """A run that is cut off continues, and makes the missing queries only."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.geex"
         first = examples.Counted(examples.curved, found.queries // 2)
@@ -114,7 +114,7 @@ def _journal(case: Case, found: Explanation) -> None:
         again = case.run(second, journal=path, batch=BATCH)
         require(alike(again, found), "journal", case.method, "gives other bytes when it goes on from a journal.")
         asked = first.rows + second.rows
-        message = f"asked {asked} queries in two runs, not {found.queries}."
+        message = f"made {asked} queries in two runs, not {found.queries}."
         require(asked == found.queries, "journal", case.method, message)
         require(alike(estimate(path), found), "journal", case.method, "gives other bytes from the journal alone.")
 
