@@ -125,7 +125,7 @@ def evaluate(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE…", help="Explanations that geex explain -o FILE.npz wrote.")
     ],
-    score: options.Score = None,
+    score: options.CurveScore = None,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -196,7 +196,7 @@ def resume(
 @app.command(epilog="Example: geex show cat.npz -o cat.html")
 def show(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A saved explanation (.npz) or a journal.")],
-    target: options.Target = None,
+    target: options.StoredTarget = None,
     labels: options.Labels = None,
     output: options.Output = None,
     as_json: options.AsJson = False,

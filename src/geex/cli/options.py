@@ -43,6 +43,24 @@ Score = Annotated[
         rich_help_panel=EXPLAINED,
     ),
 ]
+CurveScore = Annotated[
+    str | None,
+    Option(
+        help="What the curves measure: answer, softmax (of logits) or margin. Default: the score of each explanation; "
+        "for log-odds, the probability.",
+        rich_help_panel=EXPLAINED,
+    ),
+]
+StoredTarget = Annotated[
+    str | None,
+    Option(
+        "--target",
+        "-t",
+        help="The output to show, an index or a label. A journal holds all outputs, a saved explanation one. "
+        "Default: the output that was explained.",
+        rich_help_panel=EXPLAINED,
+    ),
+]
 Queries = Annotated[
     int | None,
     Option(
