@@ -20,7 +20,9 @@ import numpy as np
 
 Kind = TypeVar("Kind", bound=type)
 
+# The class of each registered name.
 _CLASSES: dict[str, type] = {}
+# The registered name of each class.
 _NAMES: dict[type, str] = {}
 
 

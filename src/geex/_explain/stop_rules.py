@@ -12,7 +12,7 @@ import numpy as np
 from geex._arrays.arrays import host
 from geex._arrays.validation import share
 from geex._protocols import Estimate, Stop
-from geex._results.precision import TENTH, leading, moved, reaches
+from geex._results.precision import TOP_SHARE, leading, moved, reaches
 from geex._stored_names import stored
 from geex.errors import InputError
 
@@ -53,7 +53,7 @@ class Precise(Stop):
     """
 
     tolerance: float = 0.05
-    top: float = TENTH
+    top: float = TOP_SHARE
 
     def __post_init__(self) -> None:
         _shares(self, "tolerance", "top")
@@ -99,7 +99,7 @@ class Settled(Stop):
     """
 
     overlap: float = 0.9
-    top: float = TENTH
+    top: float = TOP_SHARE
 
     def __post_init__(self) -> None:
         _shares(self, "overlap", "top")

@@ -21,9 +21,9 @@ from geex._stored_names import UnknownName, Unstable, encoded, restored
 from geex.errors import JournalError
 
 # The version of the stored settings.
-FORMAT = "run/1"
+TASK_FORMAT = "run/1"
 # Two runs that differ in none of these, and in no array, are the same run.
-COMPARED = ("method", "features", "seed", "dtype", "identity")
+COMPARED_SETTINGS = ("method", "features", "seed", "dtype", "identity")
 # For a method in rounds, these decide what is queried too.
 COMPARED_IN_ROUNDS = ("target", "score")
 
@@ -55,7 +55,7 @@ def written(task: Task, model: StoredModel) -> tuple[str, str, bytes]:
     arrays |= {f"bound {i}": host(bound) for i, bound in enumerate(task.bounds or ())}
     given = dict(arrays)
     settings = {
-        "format": FORMAT,
+        "format": TASK_FORMAT,
         "method": encoded(task.method, arrays),
         "features": encoded(task.features, arrays),
         "score": _score(task.score),
@@ -111,9 +111,9 @@ def task_of(settings: str, arrays: bytes, **given: Any) -> Task:
 def _facts(settings: str) -> dict[str, Any]:
     """Return the settings. Raise JournalError if this version does not read their format."""
     facts: dict[str, Any] = json.loads(settings)
-    if facts.get("format") != FORMAT:
+    if facts.get("format") != TASK_FORMAT:
         raise JournalError(
-            f"The journal holds a run in format {facts.get('format')!r}; this version of geex reads {FORMAT!r}. "
+            f"The journal holds a run in format {facts.get('format')!r}; this version of geex reads {TASK_FORMAT!r}. "
             "Use the version that wrote it.",
             code="journal-run-format",
         )
@@ -149,7 +149,7 @@ def _key(task: Task, settings: dict[str, Any], arrays: dict[str, np.ndarray]) ->
         "method": encoded(task.method, brief=True),
         "features": encoded(task.features, brief=True),
     }
-    names = COMPARED + COMPARED_IN_ROUNDS if isinstance(task.method, RoundsMethod) else COMPARED
+    names = COMPARED_SETTINGS + COMPARED_IN_ROUNDS if isinstance(task.method, RoundsMethod) else COMPARED_SETTINGS
     digest = hashlib.sha256(json.dumps([compared[name] for name in names], sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].shape} {arrays[name].dtype}".encode() + arrays[name].tobytes())

@@ -7,7 +7,7 @@ from geex._arrays.validation import code_name, subject
 from geex.errors import InputError
 
 # Names that a message lists.
-SHOWN = 5
+LISTED_COLUMNS = 5
 
 
 def has_names(row: Any) -> bool:
@@ -41,5 +41,5 @@ def ordered_row(what: str, row: Any, names: Sequence[Any] | None) -> Any:
 
 
 def _start(names: Sequence[Any]) -> str:
-    first = ", ".join(map(repr, names[:SHOWN]))
-    return first if len(names) <= SHOWN else f"{first} and {len(names) - SHOWN} more"
+    first = ", ".join(map(repr, names[:LISTED_COLUMNS]))
+    return first if len(names) <= LISTED_COLUMNS else f"{first} and {len(names) - LISTED_COLUMNS} more"

@@ -12,7 +12,7 @@ from geex._plan.plan import Chunk, Plan
 from geex._problem.outputs import Score, scored
 from geex._protocols import Estimate
 
-ROUNDING = 1e-5  # share of f(x), up to which two answers for x differ by rounding alone
+REPEATED = 1e-5  # share of f(x), up to which two answers for x differ by rounding alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,4 +62,4 @@ class EndAnswers:
         if noise is None:
             return estimate
         xp = namespace(noise)
-        return estimate.with_model_noise(xp.where(noise > ROUNDING * xp.abs(self.output), noise, xp.zeros_like(noise)))
+        return estimate.with_model_noise(xp.where(noise > REPEATED * xp.abs(self.output), noise, xp.zeros_like(noise)))

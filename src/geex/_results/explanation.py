@@ -31,9 +31,12 @@ if TYPE_CHECKING:
     from geex._query.retrying_call import Model
     from geex._results.record import Record
 
-STEADY = 1e-3
-ROUNDING = 1e-5
-MOST = 1e3
+# Model noise above this share of f(x) − f(x̊) is reported.
+STEADY_SHARE = 1e-3
+# Differences up to this share of the larger score are rounding.
+NOISE_ROUNDING = 1e-5
+# From this multiple of f(x) − f(x̊) on, an error leads to no advice.
+MOST_ERROR_SHARE = 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +151,7 @@ class Explanation:
         share = self.error_share()
         if share == 0 and np.isfinite(self.freedom) and not np.any(host(self.values)):
             return None  # nothing that was asked made a difference: no error is known
-        if not np.isfinite(share) or share >= MOST:
+        if not np.isfinite(share) or share >= MOST_ERROR_SHARE:
             return None
         wanted = needed(self.queries, share, tolerance)
         searches = [] if self.record is None else [plan.search for plan in self.record.plans]
@@ -173,8 +176,8 @@ class Explanation:
         if self.noise is None:
             return False
         noise, output, base = (numbers(shown) for shown in (self.noise, self.output, self.base_value))
-        rounding = ROUNDING * np.maximum(np.abs(output), np.abs(base))
-        return bool(np.any((noise > STEADY * np.abs(output - base)) & (noise > rounding)))
+        rounding = NOISE_ROUNDING * np.maximum(np.abs(output), np.abs(base))
+        return bool(np.any((noise > STEADY_SHARE * np.abs(output - base)) & (noise > rounding)))
 
     @property
     def targets(self) -> list[int]:
@@ -443,6 +446,7 @@ def _check_level(level: Any) -> None:
     share("level", level, InputError, whole=False)
 
 
+# Fields as a saved file holds them: some may be missing, some have an array for each feature or each end.
 _OPTIONAL = ("labels", "names", "seconds", "partial", "ended")
 _FACTS = ("target", "queries", "freedom", "estimand", "settings")
 _EXTRA = ("explicand", "baseline", "centre")

@@ -62,12 +62,12 @@ MESSAGES = {
 
 
 # Warnings whose message names an argument of Python.
-NOTES: dict[type, str] = {PartialRun: "The run was stopped. The result rests on the answers so far."}
+WARNING_TEXTS: dict[type, str] = {PartialRun: "The run was stopped. The result rests on the answers so far."}
 
 
 def note_of(warning: Warning | str) -> str:
     """Return what to print for a warning."""
-    return NOTES.get(type(warning), str(warning))
+    return WARNING_TEXTS.get(type(warning), str(warning))
 
 
 def message_of(error: Exception) -> tuple[str, int]:

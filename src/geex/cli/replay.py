@@ -16,7 +16,7 @@ from geex.errors import InputError
 from geex.models.redaction import SECRET_KEYS
 
 # What stands in place of a secret.
-HIDDEN = "…"
+HIDDEN_WORD = "…"
 
 
 def command_line(arguments: list[str]) -> str:
@@ -41,7 +41,7 @@ def harmless(arguments: list[str]) -> list[str]:
 
 def _header(text: str) -> str:
     name, _, value = text.partition(":")
-    return text if value.strip().startswith("env:") else f"{name}: {HIDDEN}"
+    return text if value.strip().startswith("env:") else f"{name}: {HIDDEN_WORD}"
 
 
 def _request(text: str) -> str:
@@ -59,7 +59,7 @@ def _without_secrets(template: Any) -> Any:
     if not isinstance(template, dict):
         return template
     return {
-        key: HIDDEN
+        key: HIDDEN_WORD
         if isinstance(part, str) and SECRET_KEYS.search(key) and "{row" not in part
         else _without_secrets(part)
         for key, part in template.items()
@@ -73,7 +73,7 @@ SECRET_OPTIONS: dict[str, Callable[[str], str]] = {"--header": _header, "--reque
 def _address(url: str) -> str:
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")
-    hidden = (f"{HIDDEN}@{host[2]}" if host[1] else parts.netloc, f"?{HIDDEN}" if parts.query else "")
+    hidden = (f"{HIDDEN_WORD}@{host[2]}" if host[1] else parts.netloc, f"?{HIDDEN_WORD}" if parts.query else "")
     return f"{parts.scheme}://{hidden[0]}{parts.path}{hidden[1]}"
 
 
@@ -112,7 +112,7 @@ def arguments_to_resume(journal: str, model: str | None, headers: list[str]) -> 
         arguments[place] = model
     if headers:
         arguments = _without_headers(arguments)
-    if any(HIDDEN in word for word in arguments):
+    if any(HIDDEN_WORD in word for word in arguments):
         raise InputError(
             f"The command that began {journal} had secrets, which are not stored. Pass them with --model or --header "
             "'Name: env:VARIABLE'; for a --request repeat geex explain … with --journal.",

@@ -10,7 +10,7 @@ from geex.plot.view import Output, Scene, output_name, scene
 from geex.report.words import duration
 
 # Features in the JSON of --json; a file holds all.
-LISTED = 20
+LISTED_IN_JSON = 20
 
 
 def text_of(explanation: Explanation) -> str:
@@ -56,7 +56,7 @@ def json_of(explanation: Explanation, everything: bool) -> dict[str, Any]:
 
 
 def _features(seen: Scene, output: Output) -> list[dict[str, Any]]:
-    found = largest(seen, output, LISTED)
+    found = largest(seen, output, LISTED_IN_JSON)
     return [{"feature": name, "value": value, "stderr": _listed(error)} for name, value, error in found]
 
 

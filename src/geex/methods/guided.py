@@ -25,6 +25,7 @@ from geex._stored_names import stored
 from geex.errors import MethodError
 from geex.methods.regression import Regression
 
+# The estimate of every round.
 BY = Regression()
 QUICKLY = Regression(choice=96, most=512)  # a region needs no more
 FAR = 6.0  # widths from which on values do not count in the smoothing of a region

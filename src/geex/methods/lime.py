@@ -33,7 +33,8 @@ from geex._stored_names import stored
 from geex.errors import FeaturesError, MethodError, MissingPackage
 from geex.methods.rise import mean_over
 
-BLOCK_ELEMENTS = 2**22
+# The most elements of the queries that are weighted at once.
+LIME_BLOCK_ELEMENTS = 2**22
 
 
 @stored("LIME/1")
@@ -186,7 +187,7 @@ class Regions(Estimate):
         """From the sum over all features of every segment's share in them."""
         xp = namespace(self.covariance)
         count = self.coefficients.shape[1]
-        size = max(1, BLOCK_ELEMENTS // int(np.prod(self.plan.explicand.shape)))
+        size = max(1, LIME_BLOCK_ELEMENTS // int(np.prod(self.plan.explicand.shape)))
         one = like(np.eye(count), self.covariance)
         shares = [xp.sum(self._spread(one[start : start + size, :]), axis=1) for start in range(0, count, size)]
         share = xp.concat(shares)

@@ -31,7 +31,10 @@ from geex._stored_names import stored
 from geex.errors import MethodError
 from geex.methods.presence import Presence
 
-LARGE, LEAST = 1e12, 1e-100
+# Differences x − x̊ beyond this scale, or its inverse, are rescaled.
+LARGEST_SCALE = 1e12
+# The least difference, as a share of the largest.
+NEGLIGIBLE = 1e-100
 
 
 @stored("Regression/1")
@@ -214,10 +217,10 @@ def _reaches(plan: Plan) -> list[Array]:
     if not linear.of_features:
         return [xp.reshape(xp.ones_like(difference) if linear.slopes else difference, (-1,))]
     signs, largest = xp.sign(difference), float(xp.max(xp.abs(difference)))
-    if not 1 / LARGE < largest < LARGE:
+    if not 1 / LARGEST_SCALE < largest < LARGEST_SCALE:
         difference = difference / largest  # D and 1/D would leave the range of float32; the fit knows D to a factor
         largest = 1.0
-    difference = signs * xp.clip(xp.abs(difference), LEAST * largest, None)  # what differs has a square above 0
+    difference = signs * xp.clip(xp.abs(difference), NEGLIGIBLE * largest, None)  # what differs has a square above 0
     size = xp.sqrt(plan.features.total(difference[None, ...] ** 2)[0, :])
     typical = xp.sqrt(xp.mean(size**2))
     rooted = xp.sqrt(size / typical + 0.1) * xp.astype(size > 0, xp.float64)

@@ -26,7 +26,7 @@ from geex.methods.regression import Regression
 from geex.methods.score_method import ScoreMethod
 
 EXACT = 16  # pixels up to which subsets are asked: all of them may be
-MOST = 1024  # players up to which a process is fitted
+MOST_PLAYERS = 1024  # players up to which a process is fitted
 
 Shared = Fits | ExactEstimate | ShapleyEstimate
 
@@ -85,7 +85,7 @@ class Shapley(Method):
         players = players_of(explicand, baseline, features)
         subsets = Subsets(features, players)
         flat = len(neighbouring(features, tuple(explicand.shape))) > 1
-        return subsets if 1 <= len(players) <= (EXACT if flat else MOST) else some
+        return subsets if 1 <= len(players) <= (EXACT if flat else MOST_PLAYERS) else some
 
     def estimate(self, answers: Answers) -> Shared:
         every = answers.plan.search.all_draws

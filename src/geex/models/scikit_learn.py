@@ -12,7 +12,7 @@ from geex.errors import AnswerError, InputError, MissingPackage
 from geex.models.output_conversions import Indicator
 
 # Methods of an estimator that give scores, in order of preference.
-OUTPUTS = ("predict_proba", "decision_function", "predict")
+ESTIMATOR_OUTPUTS = ("predict_proba", "decision_function", "predict")
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +118,11 @@ def sklearn(estimator: Any, output: str | None = None, *, limits: Limits | None 
     >>> model(np.array([[0.5]])).round(3)
     array([[0.5, 0.5]])
     """
-    have = [name for name in OUTPUTS if hasattr(estimator, name)]
+    have = [name for name in ESTIMATOR_OUTPUTS if hasattr(estimator, name)]
     if isinstance(estimator, type) or not have:
         got = f"the class {estimator.__name__}" if isinstance(estimator, type) else f"a {type(estimator).__name__}"
         raise InputError(
-            f"`estimator` must be a fitted estimator with {' or '.join(OUTPUTS)}; got {got}.",
+            f"`estimator` must be a fitted estimator with {' or '.join(ESTIMATOR_OUTPUTS)}; got {got}.",
             code="estimator-without-scores",
         )
     if output is not None and output not in have:

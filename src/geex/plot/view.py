@@ -22,7 +22,7 @@ from geex._results.explanation import Explanation
 from geex.errors import FeaturesError, InputError, MethodError
 from geex.plot.picture import picture_of
 
-MOST = 5  # outputs that are shown
+SHOWN_OUTPUTS = 5  # outputs that are shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +166,9 @@ def channel_axis(features: Features, shape: Shape) -> int | None:
 def _few(explanation: Explanation) -> Explanation:
     """Of many explained outputs those with the largest scores."""
     target = explanation.target
-    if isinstance(target, int) or len(target) <= MOST:
+    if isinstance(target, int) or len(target) <= SHOWN_OUTPUTS:
         return explanation
-    chosen = [int(j) for j in np.argsort(-host(explanation.output), kind="stable")[:MOST]]
+    chosen = [int(j) for j in np.argsort(-host(explanation.output), kind="stable")[:SHOWN_OUTPUTS]]
     rows = ("values", "stderr", "output", "base_value", "gap", "gap_stderr", "centre")
     given = {name: getattr(explanation, name) for name in rows}
     kept: dict[str, Any] = {name: None if rows is None else host(rows)[chosen] for name, rows in given.items()}

@@ -15,7 +15,8 @@ from geex.errors import MethodError
 from geex.plot.view import Output, Scene, channel_axis
 
 TOUCHING = np.ones((3, 3))  # pixels that share a corner are neighbours
-LEVEL = 0.95
+# The confidence level of regions and of what is grey.
+REGION_LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class Found:
 
 def largest(explanation: Explanation, seen: Scene) -> list[Found | None]:
     """Return the largest region of every output, None where nothing stands out."""
-    reach = seen.reach(LEVEL)
+    reach = seen.reach(REGION_LEVEL)
     masks = [_largest(seen, output, output.sure(reach)) for output in seen.outputs]
     known = [number for number, mask in enumerate(masks) if mask is not None]
     found: list[Found | None] = [None] * len(masks)
