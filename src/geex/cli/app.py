@@ -179,7 +179,7 @@ def resume(
     """Continue a run that stopped, or give it more queries. Stored answers are not requested again."""
     if not Path(journal).is_file():
         raise InputError(f"JOURNAL must be a file; there is none at {journal}.", code="journal-missing")
-    check_journal(journal)
+    check_journal(journal, "JOURNAL")
     outputs = [str(path.resolve()) if not is_stream(path.name) else path.name for path in output_paths(output or ())]
     before = _options_of(journal).get("queries")
     if queries is not None and before is not None and queries < before:

@@ -47,7 +47,7 @@ def chosen_limits(options: ModelOptions, model: Model) -> Limits | None:
 
 def model_of(name: str, options: ModelOptions) -> Model:
     """Return the model that MODEL names."""
-    if name.startswith(("http://", "https://")):
+    if name.startswith(("http:", "https:")):
         return _service(name, options)
     if name.lower().endswith(".onnx"):
         if not Path(name).is_file():

@@ -125,7 +125,7 @@ class Regression(Method):
             )
         if self.complete and linear.slopes:
             raise MethodError(
-                f"the values of {self.of!r} are slopes, which add up to nothing; take complete=False.",
+                f"`complete` must be False for {shown(self.of)}, whose values are slopes and do not add up.",
                 code="slopes-not-additive",
             )
         return search

@@ -110,7 +110,7 @@ class Http:
             return Refused(f"The request to {self.address} cannot be made: {reason}", code="request-impossible")
         if isinstance(error, httpx.ConnectError):
             return Unreachable(
-                f"{self.address} could not be reached: {reason} Check the address.", code="service-unreachable"
+                f"{self.address} could not be reached ({text}). Check the address.", code="service-unreachable"
             )
         return TransientError(f"The connection to {self.address} broke off: {reason}", code="connection-lost")
 

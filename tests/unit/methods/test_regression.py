@@ -197,7 +197,7 @@ def test_slopes_by_regression_are_slopes(features):
     curved = [explained(lambda z: (z**3).sum(1), np.arange(2.0, 5), method, 4002) for method in (GE(0.1), method)]
     for found in curved:
         assert np.abs((found.values - 3 * np.arange(2.0, 5) ** 2 - 0.03) / found.stderr).max() < 4
-    with pytest.raises(MethodError, match="slopes"):
+    with raises(MethodError, "slopes-not-additive"):
         explained(lambda z: z.sum(1), np.ones(3), geex.Regression(GE(0.1), complete=True), 202)
 
 

@@ -48,7 +48,7 @@ class Dask(Runner):
             import distributed
         except ImportError as error:
             raise MissingPackage(
-                "geex.run.dask needs the package `distributed`. Install it with: pip install 'geex[dask]'",
+                "geex.run.dask needs the package `distributed`. Run `pip install distributed`.",
                 code="dask-missing",
             ) from error
         if isinstance(self.cluster, distributed.Client):
