@@ -55,7 +55,7 @@ def advised(explanation: "Explanation", wanted: int | None, tolerance: float) ->
         noisy = explanation.error_share() > tolerance
         return f"The model's own noise is too large for {aim}." if noisy else f"These queries are enough for {aim}."
     led = explanation.estimand.adaptive
-    count = f"More than {MANY_QUERIES:,}" if wanted > MANY_QUERIES else f"About {_rounded(wanted) if led else wanted:,}"
+    count = f"More than {MANY_QUERIES:,}" if wanted > MANY_QUERIES else f"About {_rounded(wanted):,}"
     return f"{count} queries would be needed for {aim} ({'rough estimate; ' * led}you used {explanation.queries:,})."
 
 

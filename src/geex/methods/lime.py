@@ -141,11 +141,6 @@ class Presences(Search):
 
     least: int = 2
 
-    @property
-    def all_draws(self) -> int:
-        """A bound for `Explanation.needed` alone: draws of segments may repeat."""
-        return 2 * self.count
-
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
         present = Stream(seed, (1, chunk), explicand).uniform((count, self.count)) < 0.5
         noise = namespace(explicand).astype(present, explicand.dtype)
