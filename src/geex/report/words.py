@@ -91,10 +91,11 @@ def account(explanation: Explanation, output: Output, things: str) -> str:
     """Return completeness in words: f(x̊) + Σ + left = f(x)."""
     found, what = account_in(explanation, output), quantity(explanation)
     verb = "are" if what == "log-odds" else "is"
-    compared = against(explanation) or "the baseline"
+    compared = explanation.settings.absence or against(explanation).removeprefix("baseline ")
     ends = (
-        f"For the input the model’s {what} of “{output.label}” {verb} {number(output.output)}; with nothing there "
-        f"({compared}) {'they are' if verb == 'are' else 'it is'} {number(output.base_value)}. "
+        f"For the input the model’s {what} of “{output.label}” {verb} {number(output.output)}. At the baseline"
+        f"{f' ({compared})' if compared else ''} {'they are' if verb == 'are' else 'it is'} "
+        f"{number(output.base_value)}. "
     )
     if not found.comparable:
         return f"{ends}The values rank the {things}. They are not parts of this change."
