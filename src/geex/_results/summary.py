@@ -215,7 +215,7 @@ def _unit(unit: str) -> str:
 
 def _outputs(explanation: "Explanation") -> list[str]:
     """Several outputs as a table: one line each."""
-    targets = explanation.target if isinstance(explanation.target, list) else [explanation.target]
+    targets = explanation.targets
     found = accounts(explanation)[:MOST_NAMED]
     style = column([n for one in found for n in (one.base, one.output, one.total)], [one.error for one in found])
     body = []

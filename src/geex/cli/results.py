@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from geex._results.explanation import Explanation
+from geex._results.target_axis import is_single
 from geex.plot.bars import name
 from geex.plot.view import Output, Scene, output_name, scene
 from geex.report.words import duration
@@ -29,13 +30,11 @@ def json_of(explanation: Explanation, everything: bool) -> dict[str, Any]:
     """Return the explanation as JSON can hold it; `everything` adds all values."""
     one = explanation.numpy()
     seen = scene(explanation, errors=False)
-    several = isinstance(one.target, list)
-    targets = one.target if isinstance(one.target, list) else [one.target]
-    labels = [output_name(target, one.labels) for target in targets]
+    labels = [output_name(target, one.labels) for target in one.targets]
     tops = [_features(seen, output) for output in seen.outputs]
     found: dict[str, Any] = {
         "target": one.target,
-        "label": labels if several else labels[0],
+        "label": labels[0] if is_single(one.target) else labels,
         "output": _listed(one.output),
         "base_value": _listed(one.base_value),
         "gap": _listed(one.gap),
@@ -48,7 +47,7 @@ def json_of(explanation: Explanation, everything: bool) -> dict[str, Any]:
         "partial": one.partial,
         "settings": one.settings.to_dict(),
         "shape": list(one.values.shape),
-        "largest": tops if several else tops[0],
+        "largest": tops[0] if is_single(one.target) else tops,
     }
     if everything:
         found |= {"names": one.names, "values": _listed(one.values), "stderr": _listed(one.stderr)}

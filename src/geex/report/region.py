@@ -11,6 +11,7 @@ from scipy.ndimage import label
 
 from geex._arrays.arrays import host, like
 from geex._results.explanation import Explanation
+from geex._results.target_axis import with_axis
 from geex.errors import MethodError
 from geex.plot.view import Output, Scene, channel_axis
 
@@ -95,7 +96,7 @@ def _joint(explanation: Explanation, rows: np.ndarray, targets: list[int]) -> tu
     record = explanation.record
     if record is None:
         return None
-    shape = tuple(explanation.values.shape)[1 if isinstance(explanation.target, list) else 0 :]
+    shape = tuple(with_axis(explanation.values, explanation.target).shape)[1:]
     if rows.shape[1] != int(np.prod(shape)):  # values of elements, which are shown as pixels
         axis = channel_axis(record.task.features, shape)
         assert axis is not None
