@@ -27,9 +27,9 @@ SIZES = (50, 100)
 BUDGETS = (500, 1000, 2000, 5000)
 HEAD = """# Backgrounds
 
-`make bench-backgrounds` writes this page, with {versions}. All numbers are in `benchmarks/results/backgrounds.json`, for
-{rows} rows of each data set. An absent column has its value in each row of a background. Budgets count every row that
-the model receives.
+`make bench-backgrounds` writes this page, with {versions}. All numbers are in
+`benchmarks/results/backgrounds.json`, for {rows} rows of each data set. An absent column has its value in each row of a
+background. Budgets count every row that the model receives.
 
 - **ours** is `geex.explain(model, x, baseline=geex.background(rows), queries=…)` with no other argument.
 - shap's PermutationExplainer, KernelExplainer (with `l1_reg=0`) and SamplingExplainer run with the whole background and
@@ -37,8 +37,8 @@ the model receives.
 - Exact values are TreeExplainer's for trees, and those of all subsets for other models.
 
 Errors are divided by the norm of the exact values; they are geometric means over rows. Coverage is of nominal 95%
-intervals: of all columns, of the largest fifth, and of sums over half of the columns. The process was developed on other
-rows of the models with a star.
+intervals: of all columns, of the largest fifth, and of sums over half of the columns. The process was developed on
+other rows of the models with a star.
 """
 
 
@@ -78,10 +78,11 @@ def rivals(
         np.random.seed(seed)  # noqa: NPY002 - shap draws from the global state
         explainer = shap.KernelExplainer(Counted(fitted, budget), some)
         yield "kernel", explainer.shap_values(x, nsamples=masks - 1, l1_reg=0, silent=True)
-    if budget - rows - 1 >= 4 * columns:
+    samples = (budget - rows - 1) // 2 - 1  # each takes two evaluations
+    if samples >= 2 * columns:
         np.random.seed(seed)  # noqa: NPY002
         explainer = shap.SamplingExplainer(Counted(fitted, budget), background)
-        yield "sampling", explainer.shap_values(x, nsamples=budget - rows - 1 - 2 * columns, silent=True)
+        yield "sampling", explainer.shap_values(x, nsamples=samples, silent=True)
 
 
 def cell(setting: Setting, size: int, budget: int, count: int) -> dict[str, Any]:
