@@ -31,7 +31,7 @@ def baseline_of(text: str, rows: np.ndarray | None = None, channels: int | None 
         if len(values) != 2:
             raise InputError(f"--baseline must be {FORMS}; got {text!r}.", code="baseline-unknown")
         return geex.blur(int(values[0]), values[1], channels)
-    if name in ("mean", "background"):
+    if text == "mean" or name == "background":
         if rows is None:
             raise InputError(f"--baseline {name} needs a table as INPUT.", code=f"baseline-{name}-without-table")
         return geex.mean(rows) if text == "mean" else geex.background(rows, _count(settings or "100", text))
