@@ -31,7 +31,7 @@ def figure(
     if callable(kind):
         return kind(explanation)
     if kind is None:
-        kind = "bars" if scene(explanation, image, errors=False).index is None else "signed"
+        kind = "bars" if scene(explanation, image, errors=False).index is None else "sure"
     if kind not in KINDS:
         raise InputError(
             f"`kind` must be one of {', '.join(KINDS)}, or a function of yours; got {kind!r}.", code="kind-unknown"

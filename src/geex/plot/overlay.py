@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from geex._results.explanation import Explanation
+from geex._results.findings import LEVEL
 from geex.errors import InputError
 from geex.plot.bars import panel as bar_panel
 from geex.plot.canvas import empty, panels_of, plain
@@ -156,10 +155,10 @@ def _scale(figure: Any, axis: Any, look: Look, limit: float, origin: float) -> N
 def _bars(panels: list[tuple[str, Scene, Output]]) -> "Figure":
     """The same for features without a picture: bars in one order, that of the first."""
     first = panels[0]
-    order = np.argsort(-np.abs(first[2].values), kind="stable")[:15]
+    order = first[2].order(15)
     figure = empty(SIDE * len(panels) + 1.2, 0.32 * len(order) + 1.2)
     axes = panels_of(figure, 1, len(panels), together=True)
     for axis, (title, seen, output) in zip(axes, panels, strict=True):
-        bar_panel(axis, seen, output, order, seen.reach(0.95))
+        bar_panel(axis, seen, output, order, LEVEL)
         axis.set_title(plain(title))
     return figure
