@@ -134,7 +134,7 @@ def test_the_region_is_outlined_and_the_outline_goes(browser, spotted, tmp_path)
     drawn(window)
     path = "return document.querySelector('#outline path').getAttribute('d')"
     seen = scene(spotted)
-    assert window.js(path) == region.outline(seen, region.largest(spotted, seen)[0]) != ""
+    assert window.js(path) == region.outline(seen, region.largest(seen)[0]) != ""
     use(window, "#outlined")
     assert window.js(path) == ""
     assert window.console() == []
