@@ -242,9 +242,9 @@ class Explanation:
         ----------
         kind
             "signed" (for and against, over the input), "positive", "top" (the strongest share `top` of the pixels),
-            "sure" (pixels whose interval includes zero are grey), "outputs" (the five largest outputs side by side),
+            "sure" (pixels that may be noise are grey), "outputs" (the same, for the five largest outputs side by side),
             "bars", "convergence" (values and gap against queries), or a function of yours from an Explanation to a
-            figure. None: "signed" for images, "bars" for features without a place in an image.
+            figure. None: "sure" for images, "bars" for features without a place in an image.
         image
             What is shown under the values, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
         percentile
@@ -254,7 +254,7 @@ class Explanation:
         top
             The share of pixels that "top" shows.
         level
-            The level of the intervals.
+            The level of the intervals. What may be noise has a family-wise error of 1 − `level`.
 
         Raises
         ------

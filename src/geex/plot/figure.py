@@ -36,7 +36,7 @@ def figure(
         raise InputError(
             f"`kind` must be one of {', '.join(KINDS)}, or a function of yours; got {kind!r}.", code="kind-unknown"
         )
-    look = Look(kind if kind in SHOWS else "signed", percentile, opacity, top, level)
+    look = Look(kind if kind in SHOWS else "sure", percentile, opacity, top, level)
     if kind == "bars":
         return bars(explanation, level=level)
     if kind == "convergence":

@@ -26,7 +26,7 @@ def overlay(explanation: Explanation, *, look: Look | None = None, image: Any = 
     explanation
         An explanation whose features have a place in an image.
     look
-        Which values are shown, and how strongly. None: `Look()`.
+        Which values are shown, and how strongly. None: `Look("sure")`, which greys what may be noise.
     image
         What is shown, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
 
@@ -40,7 +40,7 @@ def overlay(explanation: Explanation, *, look: Look | None = None, image: Any = 
     InputError
         The features have no place in an image.
     """
-    look = look or Look()
+    look = look or Look("sure")
     seen = scene(explanation, image, errors=look.show == "sure")
     return _row(_pictures("plot.overlay", seen), [(output.label, seen, output) for output in seen.outputs], look)
 
@@ -67,7 +67,7 @@ def outputs(explanation: Explanation, *, count: int = 5, look: Look | None = Non
     InputError
         The features have no place in an image.
     """
-    look = look or Look()
+    look = look or Look("sure")
     seen = scene(explanation, image, outputs=count, errors=look.show == "sure")
     panels = [(f"{output.label}\n{output.output:.3g}", seen, output) for output in seen.outputs]
     return _row(_pictures("plot.outputs", seen), panels, look, shared=True)
@@ -99,7 +99,7 @@ def compare(explanations: Mapping[str, Explanation], *, look: Look | None = None
             f"{type(explanations).__name__} with nothing to show.",
             code="explanations-not-named",
         )
-    look = look or Look()
+    look = look or Look("sure")
     scenes = {name: scene(one, image, errors=look.show == "sure") for name, one in explanations.items()}
     panels = [(name, seen, seen.outputs[0]) for name, seen in scenes.items()]
     first = next(iter(scenes.values()))

@@ -1,6 +1,7 @@
 """The printed explanation: what it says, in which order, and how its numbers are aligned."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -63,6 +64,16 @@ def test_what_does_not_add_up_has_an_account_too(guided):
     text = repr(guided)
     left = next(line for line in text.splitlines() if line.startswith("joint effect of several features"))
     np.testing.assert_allclose(numbers(left), [account.left, account.low, account.high], atol=0.006)
+
+
+def test_what_is_left_lies_in_its_interval_and_adds_up(guided):
+    shrunk = replace(guided, values=guided.values / 2, centre=guided.values, gap=guided.gap + guided.values.sum() / 2)
+    (account,), (before,) = accounts(shrunk), accounts(guided)
+    assert not before.low <= shrunk.gap <= before.high
+    assert (account.low, account.high) == pytest.approx((before.low, before.high))
+    assert account.low <= account.left <= account.high
+    assert account.base + account.total + account.left == pytest.approx(account.output)
+    assert account.total == pytest.approx(shrunk.region(np.ones(PICTURE.shape)).value, rel=0.2)
 
 
 @pytest.mark.parametrize("method", [RISE(cells=2), Random()])
