@@ -193,7 +193,9 @@ def main() -> None:
     found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"cases": {}}
     before = found["cases"] if found.get("runs") == options.runs else {}
     chosen = [case for case in cases() if options.only in case.name]
-    chances = {f"{strength} standard errors": regions(strength, options.runs) for strength in STRENGTHS}
+    chances = found.get("regions") if options.missing and before else None
+    if chances is None:
+        chances = {f"{strength} standard errors": regions(strength, options.runs) for strength in STRENGTHS}
     for case in tqdm([case for case in chosen if not (options.missing and case.name in before)]):
         before[case.name] = measured(case, options.runs)
         tqdm.write(f"{case.name}: {before[case.name]}")
