@@ -79,7 +79,8 @@ def cases() -> list[Case]:
         found.append(Case(method, 60, queries, noise=1.0))
         found.append(Case(method, 60, queries, tuple(SIX)))
         found.append(Case(method, 60, queries, tuple(SIX), noise=0.1))
-    return [*found, Case("Shapley", 2048, 999, noise=1.0)]
+    long = Case("Presence", 20, 6000, tuple(SIX))  # most runs end before the budget
+    return [*found, long, Case("Shapley", 2048, 999, noise=1.0)]
 
 
 def model_of(case: Case, seed: int) -> Callable[[np.ndarray], np.ndarray]:
