@@ -142,8 +142,8 @@ class Top(Stop):
     Notes
     -----
     The rule uses the simultaneous intervals of all features. It needs the same k features in both looks, since a run
-    that is looked at often is wrong more often than one that is looked at once. The error that is left was measured:
-    see the page on error bars. With several baselines each of them has its own looks.
+    that is looked at often is wrong more often than one that is looked at once. There is no proof that the error of a
+    stopped run is at most 1 − `level`. With several baselines each of them has its own looks.
 
     Examples
     --------
