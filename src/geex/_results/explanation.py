@@ -11,6 +11,7 @@ import numpy as np
 from geex._arrays.arrays import Array, dtype_of, host, like, namespace
 from geex._arrays.validation import file_path, is_number, truth, whole
 from geex._problem.estimand import Estimand
+from geex._problem.features import neighbouring
 from geex._problem.outputs import checked_labels
 from geex._protocols import Features
 from geex._results.findings import Findings, TopFeatures, check_level, inside, quantile, resolution
@@ -483,7 +484,14 @@ class Explanation:
         rows = (host(with_axis(array, self.target)).astype(np.float64) for array in (self._around, self.stderr))
         centre, stderr = (array.reshape(len(self.targets), -1) for array in rows)
         smallest = resolution(numbers(self.output), numbers(self.base_value), self.explicand)
-        return Findings(centre, stderr, self.freedom, smallest)
+        return Findings(centre, stderr, self.freedom, smallest, self._has_neighbours)
+
+    @property
+    def _has_neighbours(self) -> bool:
+        """Whether features have neighbours, as pixels do."""
+        if self.features is None or self.explicand is None:
+            return False
+        return len(neighbouring(self.features, tuple(self.explicand.shape))) > 0
 
     def _as_found(self, rows: np.ndarray, kind: str) -> Array:
         """Rows (targets, features) in the shape, library and device of the values."""

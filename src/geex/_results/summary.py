@@ -9,6 +9,7 @@ from geex._arrays.arrays import host
 from geex._plain_text import one_line
 from geex._results.account import Account, accounts
 from geex._results.certainty import certainty, label, quantity
+from geex._results.findings import LEVEL
 from geex._results.numbers import Column, column, probability
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _features(explanation: "Explanation") -> list[str]:
     """The largest features of one output as a table."""
     ends = (explanation.values_in_interval(0.95, True), explanation.stderr, *explanation.interval(0.95, True))
     values, stderr, low, high = (np.asarray(host(end), np.float64) for end in ends)
-    found = np.asarray(host(explanation.significant()))
+    found = (explanation.findings.marks <= 1 - LEVEL).reshape(values.shape)
     order = np.lexsort((-np.abs(values).ravel(), ~found.ravel()))[:LISTED]
     wheres = [tuple(int(i) for i in np.unravel_index(flat, values.shape)) for flat in order]
     style = column([float(values[w]) for w in wheres], [float(stderr[w]) for w in wheres])
