@@ -29,6 +29,11 @@ class Limits:
     backoff, longest
         Seconds before the second attempt, and the longest wait. The wait doubles after each attempt, with jitter. A
         server's `Retry-After` is obeyed.
+    longest_retry_after
+        The longest wait that a server may ask for, in seconds. If it asks for more, the run ends with an error.
+    most_sent
+        The most rows that are sent in a run, those of failed attempts included. The run then ends, and the answers so
+        far are explained. None: no limit. Processes and clusters may exceed it by failed attempts of jobs in flight.
     twice
         Query x a second time, to find out whether the model answers the same. The budget counts this query.
     compare
@@ -54,16 +59,19 @@ class Limits:
     rows_per_second: float | None = None
     backoff: float = 0.5
     longest: float = 60.0
+    longest_retry_after: float = 300.0
+    most_sent: int | None = None
     twice: bool = True
     compare: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("concurrency", "attempts", *(["rows"] if self.rows is not None else [])):
+        optional = [name for name in ("rows", "most_sent") if getattr(self, name) is not None]
+        for name in ("concurrency", "attempts", *optional):
             object.__setattr__(self, name, whole(name, getattr(self, name), 1, InputError))
         for name in ("requests_per_second", "rows_per_second"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, positive(name, getattr(self, name), InputError))
-        for name in ("backoff", "longest"):
+        for name in ("backoff", "longest", "longest_retry_after"):
             object.__setattr__(
                 self, name, positive(name, getattr(self, name), InputError, "a positive number of seconds")
             )

@@ -162,7 +162,7 @@ class Querier:
         if pool is None:
             yield from self._stored_jobs(pieces, stored)
             return
-        yield from jobs_of(pieces, stored, pool)
+        yield from jobs_of(pieces, stored, pool, self.dispatcher.spending.batch)
 
     def _stored_jobs(self, pieces: Iterable[Piece], stored: Stored) -> Iterator[Job]:
         """Yield jobs of rows in the journal, up to the first row that is not."""

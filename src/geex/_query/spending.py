@@ -1,0 +1,39 @@
+"""What a session sends to the model, and how much it may send."""
+
+import threading
+
+from geex._query.allowance import Allowance, Spent
+from geex._query.batch_size import BatchSize
+from geex._query.outcome import Outcome
+
+
+class Spending:
+    """Rows sent and calls failed, over all threads and workers of a session; and the size of the next batch.
+
+    most: the most rows that are sent; None: no limit.
+    """
+
+    def __init__(self, batch: BatchSize, most: int | None = None) -> None:
+        self.batch = batch
+        self.sent = 0
+        self.failed = 0
+        self._allowance = Allowance(most)
+        self._lock = threading.Lock()
+
+    def reserve(self, rows: int) -> int:
+        """Return how many of the rows of a job may be sent. Raise Spent if none may."""
+        return self._allowance.take(rows)
+
+    def count(self, outcome: Outcome, reserved: int) -> bool:
+        """Count an outcome, for which `reserved` rows were reserved. Return whether all is spent."""
+        with self._lock:
+            self.sent += outcome.sent
+            self.failed += outcome.failed
+        if outcome.seconds is not None and outcome.error is None:
+            self.batch.took(outcome.sent, outcome.seconds)
+        try:
+            if outcome.sent > reserved:
+                self._allowance.take(outcome.sent - reserved)
+        except Spent:
+            return True
+        return False
