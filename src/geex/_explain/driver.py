@@ -36,7 +36,8 @@ def explain_tasks(asking: Engine, tasks: list[Task], cache: DrawCache) -> list[E
     total = sum(1 + len(plans) + task.twice + sum(plan.search.rows * n for plan, n in plans) for task, plans in planned)
     explanations: list[Explanation] = []
     batch = min(default_batch(task.explicand) if task.batch is None else task.batch for task in tasks)
-    with asking.opened(batch, total, tasks[0].progress) as session:
+    fixed = any(task.batch is not None for task in tasks)
+    with asking.opened(batch, total, tasks[0].progress, fixed) as session:
         session.log_cost(total, [plan for _, plans in planned for plan, _ in plans])
         for task, plans in planned:
             explanation = explain_task(session, task, plans)

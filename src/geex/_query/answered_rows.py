@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import Array, host, like, namespace, owned
-from geex._query.answers import validated
+from geex._query.answers import LARGEST, validated
 
 
 class Rows:
@@ -48,13 +48,15 @@ class Rows:
             self.keep(rows[start:end], array[start:end, ...])
 
 
-def finite_rows(array: Array) -> np.ndarray:
-    """Return which rows hold finite numbers only (n,)."""
-    finite = np.isfinite(host(array))
-    return finite if finite.ndim == 1 else finite.all(axis=1)
+def usable_rows(array: Array) -> np.ndarray:
+    """Return which rows hold finite numbers only, none beyond the largest answer (n,)."""
+    usable = np.abs(host(array)) <= LARGEST  # False for NaN
+    return usable if usable.ndim == 1 else usable.all(axis=1)
 
 
 def spans(places: np.ndarray) -> list[tuple[int, int]]:
     """Return sorted places as spans of places that follow each other: (first, stop) within `places`."""
+    if not len(places):
+        return []
     cuts = [0, *(np.flatnonzero(np.diff(places) > 1) + 1).tolist(), len(places)]
     return list(zip(cuts[:-1], cuts[1:], strict=True))

@@ -1,7 +1,8 @@
 """The rows of the next call: few at first, more where calls are short, or where more rows take no longer.
 
-After a call of r rows in s seconds the next one has r · SHORT / s rows, if that is more than before, else twice as many
-as before, as long as that makes calls faster per row. The size changes no answer, only how soon answers are stored.
+After a call of r rows in s seconds the next one has as many rows as SHORT seconds are enough for, if that is more than
+before; else twice as many as before, as long as that makes calls faster per row. Sizes are FIRST times a power of two.
+The size changes no answer of a model that answers each row by itself, only how soon answers are stored.
 """
 
 import threading
@@ -19,27 +20,19 @@ class BatchSize:
 
     def __init__(self, most: int, fixed: bool = False) -> None:
         self.most = most
-        self._rows = float(most if fixed else min(FIRST, most))
-        self._measured = fixed
-        self._rate = 0.0  # rows per second of the last size
+        self.fixed = fixed
+        self.rows = most if fixed else min(FIRST, most)
+        self._rate = 0.0  # rows per second, when the size was doubled last
         self._lock = threading.Lock()
-
-    @property
-    def rows(self) -> int:
-        """The rows of the next call."""
-        return max(1, min(self.most, int(self._rows)))
-
-    def limit(self, most: int) -> None:
-        """Allow at most so many rows."""
-        self.most = min(self.most, most)
 
     def took(self, rows: int, seconds: float) -> None:
         """Take into account that a call of `rows` rows took `seconds`."""
+        if self.fixed or not rows:
+            return
+        rate = rows / max(seconds, 1e-9)
         with self._lock:
-            room = rows * SHORT / max(seconds, 1e-9)
-            if not self._measured:
-                self._measured, self._rows = True, max(1.0, room if room >= FIRST else min(room, FIRST))
-            elif room >= self._rows:
-                self._rows = room
-            elif rows >= self.rows and rows / seconds > FASTER * self._rate:
-                self._rate, self._rows = rows / seconds, 2.0 * rows
+            if rate * SHORT >= 2 * self.rows:
+                while self.rows < self.most and 2 * self.rows <= rate * SHORT:
+                    self.rows = min(self.most, 2 * self.rows)
+            elif rows >= self.rows and rate > FASTER * self._rate:
+                self._rate, self.rows = rate, min(self.most, 2 * self.rows)

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import Array, host, like, namespace
-from geex._journal.journal import STORED, Journal
+from geex._journal.journal import MINE, STORED, Journal
 from geex._journal.owners import LEASE
 from geex._protocols import Workers
-from geex._query.allowance import Spent
-from geex._query.answered_rows import finite_rows, spans
+from geex._query.answered_rows import spans, usable_rows
 from geex._query.answers import Answers
 from geex._query.interrupt import Interrupt
 from geex._query.jobs import Inline, Job, Pool
@@ -56,6 +55,21 @@ class Dispatcher:
             return [job]
         return [job.part(*part) for part in self.journal.claim(job.source.fingerprint, job.start, job.stop)]
 
+    @property
+    def ending(self) -> bool:
+        """Whether no more jobs are started."""
+        return self.failed or self.spending.spent or self.interrupt.stop.is_set()
+
+    def affordable(self, job: Job) -> list[Job]:
+        """Return the job, or the first rows of it if no more may be sent. The other rows are released."""
+        if job.state != MINE or self.pool is None:
+            return [job]
+        stop = job.start + self.spending.reserve(job.size)
+        if stop == job.stop:
+            return [job]
+        self.release(job.part(stop, job.stop, STORED))
+        return [job.part(job.start, stop, MINE)] if stop > job.start else []
+
     def release(self, job: Job) -> None:
         """Release the rows of a job, so that other processes may query them."""
         if self.journal is not None:
@@ -90,12 +104,10 @@ class Dispatcher:
         return blocks[0] if len(blocks) == 1 else namespace(blocks[0]).concat(blocks, axis=0)
 
     def _count(self, outcome: Outcome, job: Job) -> None:
-        """Count what was sent and what failed. End the run if no more may be spent."""
-        spent = isinstance(outcome.error, Spent) or self.spending.count(outcome, job.size)
+        """Count what was sent and what failed."""
+        self.spending.count(outcome, job.size)
         with self.lock:
             self.progress.count(outcome)
-        if spent:
-            self.interrupt.end_for_budget()
 
     def accept(self, job: Job, number: int, raw: Any) -> Array:
         """Return the answers (rows, k), checked and committed to the journal. Rows that are usable are committed even
@@ -105,7 +117,7 @@ class Dispatcher:
         usable = job.size
         if self.journal is not None:
             rows = host(answers)
-            places = np.flatnonzero(finite_rows(rows))
+            places = np.flatnonzero(usable_rows(rows))
             usable = len(places)
             for first, stop in spans(places):
                 start, end = int(places[first]), int(places[stop - 1]) + 1

@@ -16,11 +16,10 @@ Result = TypeVar("Result")
 
 
 class Interrupt:
-    """While this is entered, Ctrl-C sets `stop`. A handler of the user's own stays in place. An empty budget sets it too."""
+    """While this is entered, Ctrl-C sets `stop`. A handler of the user's own stays in place."""
 
     def __init__(self) -> None:
         self.stop = threading.Event()
-        self.spent = False  # whether the run is stopped because no more may be spent
         self._waiting = False
         self._before: Any = None
 
@@ -38,11 +37,6 @@ class Interrupt:
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self._waiting or self.stop.is_set():
             raise KeyboardInterrupt
-        self.stop.set()
-
-    def end_for_budget(self) -> None:
-        """Stop the queries, because no more may be spent."""
-        self.spent = self.spent or not self.stop.is_set()
         self.stop.set()
 
     def waiting(self, wait: Callable[..., Result], *arguments: Any) -> Result:

@@ -79,6 +79,12 @@ class Limits:
         truth("compare", self.compare, InputError)
 
 
+def rows_of_a_call(model: Any, limits: Limits, batch: int) -> int:
+    """Return the most rows of one call: `batch`, unless the limits or the model allow fewer."""
+    allowed = [most for most in (limits.rows, Carried(model).most_rows) if most is not None]
+    return min([batch, *allowed])
+
+
 def limits_of(model: Any, limits: Limits | None) -> Limits:
     """Return the limits that were passed, else those of the model, else the defaults."""
     if limits is None:

@@ -110,7 +110,7 @@ class Querier:
                 while self._full(pending):
                     if self._first_is_next(pending):
                         yield pending.popleft().get()
-                if self.dispatcher.interrupt.stop.is_set() or self.dispatcher.failed:
+                if self.dispatcher.ending:
                     break
                 pending.extend(self._started(job))
             while pending:
@@ -150,7 +150,8 @@ class Querier:
             )
         number, self.queried = self.queried, self.queried + job.size
         dispatcher = self.dispatcher
-        return [start_job(dispatcher, part, number + part.start - job.start) for part in dispatcher.claim(job)]
+        parts = [part for claimed in dispatcher.claim(job) for part in dispatcher.affordable(claimed)]
+        return [start_job(dispatcher, part, number + part.start - job.start) for part in parts]
 
     def _jobs(self, source: Source, pieces: Iterable[Piece]) -> Iterator[Job]:
         """Yield jobs of rows that are in the journal, and of rows that are not."""

@@ -52,8 +52,9 @@ class Progress:
     def __init__(self, total: int, shown: bool, price: float | None = None) -> None:
         self.total, self.price = total, price
         self.sent = self.failed = 0
-        # disable=None: tqdm shows the bar only on a terminal
-        self.bar = tqdm(total=total, unit=" queries", delay=2.0, disable=None if shown else True, leave=False)
+        # disable=None: tqdm shows the bar only on a terminal. smoothing=0: the rate is that of all rows but `initial`
+        hidden = None if shown else True
+        self.bar = tqdm(total=total, unit=" queries", delay=2.0, disable=hidden, leave=False, smoothing=0)
 
     def __enter__(self) -> "Progress":
         return self
@@ -76,7 +77,7 @@ class Progress:
 
     def update(self, rows: int, stored: bool = False) -> None:
         """Count rows whose answers have arrived. Stored ones are not part of the rate, nor of the time that is left."""
-        if stored:
+        if stored and not self.bar.disable:
             self.bar.initial += rows
         self.bar.update(rows)
 

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import Array, gradient_free
-from geex._problem.foreign_model import Carried
 from geex._query.allowance import Allowance
 from geex._query.answer_width import CODE as FIRST_WIDTH_WRONG
 from geex._query.answer_width import Widths
-from geex._query.answered_rows import Rows, finite_rows
+from geex._query.answered_rows import Rows, usable_rows
 from geex._query.answers import validated
 from geex._query.cancellation import cancelled_by
 from geex._query.limits import Limits
@@ -51,8 +50,7 @@ class Caller:
     def __init__(self, model: Model, limits: Limits, batch: int, stop: threading.Event | None = None) -> None:
         self.model = model
         self.limits = limits
-        declared = [most for most in (limits.rows, Carried(model).most_rows) if most is not None]
-        self.batch = min([batch, *declared])
+        self.batch = batch
         self.rates = RateLimiter(limits, stop)
         self.outage = Outage(limits.concurrency, self.rates.stop)
         self.allowance = Allowance(limits.most_sent)
@@ -61,13 +59,17 @@ class Caller:
     def __call__(self, queries: Array) -> Outcome:
         """Return the outcome for queries (n, *shape). Answers of last attempts are not checked here."""
         rows = Rows(queries)
-        begun, error = time.monotonic(), None
+        begun = time.monotonic()
+        error: Exception | None = None
         with cancelled_by(self.rates.stop):
             try:
                 while len(pending := rows.pending()[: self.batch]):
                     self._answer(rows, pending)
             except (Stopped, Exception) as reason:
                 error = reason
+            except KeyboardInterrupt:  # answers that are paid for are kept
+                self.rates.stop.set()
+                error = Stopped()
         return Outcome(rows.parts, rows.sent, rows.failed, time.monotonic() - begun, error)
 
     def _answer(self, rows: Rows, pending: np.ndarray) -> None:
@@ -113,7 +115,7 @@ class Caller:
             return pending[:0], None
         array = validated(answer, len(pending))
         self.widths.check(tuple(array.shape)[1:])
-        usable = finite_rows(array)
+        usable = usable_rows(array)
         if usable.all():
             rows.keep(pending, array)
             return pending[:0], None

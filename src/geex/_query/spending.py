@@ -10,30 +10,33 @@ from geex._query.outcome import Outcome
 class Spending:
     """Rows sent and calls failed, over all threads and workers of a session; and the size of the next batch.
 
-    most: the most rows that are sent; None: no limit.
+    most: the most rows that are sent; None: no limit. spent: whether no more may be sent.
     """
 
     def __init__(self, batch: BatchSize, most: int | None = None) -> None:
         self.batch = batch
         self.sent = 0
         self.failed = 0
+        self.spent = False
         self._allowance = Allowance(most)
         self._lock = threading.Lock()
 
     def reserve(self, rows: int) -> int:
-        """Return how many of the rows of a job may be sent. Raise Spent if none may."""
-        return self._allowance.take(rows)
+        """Return how many of the rows of a job may be sent."""
+        try:
+            allowed = self._allowance.take(rows)
+        except Spent:
+            allowed = 0
+        self.spent = self.spent or allowed < rows
+        return allowed
 
-    def count(self, outcome: Outcome, reserved: int) -> bool:
-        """Count an outcome, for which `reserved` rows were reserved. Return whether all is spent."""
+    def count(self, outcome: Outcome, reserved: int) -> None:
+        """Count an outcome, for which `reserved` rows were reserved."""
         with self._lock:
             self.sent += outcome.sent
             self.failed += outcome.failed
-        if outcome.seconds is not None and outcome.error is None:
+        if outcome.seconds is not None and outcome.error is None and not outcome.failed:
             self.batch.took(outcome.sent, outcome.seconds)
-        try:
-            if outcome.sent > reserved:
-                self._allowance.take(outcome.sent - reserved)
-        except Spent:
-            return True
-        return False
+        if outcome.sent > reserved:
+            self.reserve(outcome.sent - reserved)
+        self.spent = self.spent or isinstance(outcome.error, Spent)

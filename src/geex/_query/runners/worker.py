@@ -17,7 +17,7 @@ import numpy as np
 
 from geex._arrays.arrays import host
 from geex._arrays.validation import code_name, subject
-from geex._plan.plan import Plan
+from geex._plan.plan import LatestDraws, Plan
 from geex._protocols import Source
 from geex._query.answers import validated
 from geex._query.jobs import Job
