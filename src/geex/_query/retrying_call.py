@@ -17,7 +17,7 @@ from geex._query.answer_width import CODE as FIRST_WIDTH_WRONG
 from geex._query.answer_width import Widths
 from geex._query.answered_rows import Rows, usable_rows
 from geex._query.answers import validated
-from geex._query.cancellation import cancelled_by
+from geex._query.call_context import one_call
 from geex._query.limits import Limits
 from geex._query.outage import Outage
 from geex._query.outcome import Outcome
@@ -61,21 +61,21 @@ class Caller:
         rows = Rows(queries)
         begun = time.monotonic()
         error: Exception | None = None
-        with cancelled_by(self.rates.stop):
-            try:
-                while len(pending := rows.pending()[: self.batch]):
-                    self._answer(rows, pending)
-            except (Stopped, Exception) as reason:
-                error = reason
-            except KeyboardInterrupt:  # answers that are paid for are kept
-                self.rates.stop.set()
-                error = Stopped()
+        try:
+            while len(pending := rows.pending()[: self.batch]):
+                self._answer(rows, pending)
+        except (Stopped, Exception) as reason:
+            error = reason
+        except KeyboardInterrupt:  # answers that are paid for are kept
+            self.rates.stop.set()
+            error = Stopped()
         return Outcome(rows.parts, rows.sent, rows.failed, time.monotonic() - begun, error)
 
     def _answer(self, rows: Rows, pending: np.ndarray) -> None:
         """Answer pending rows, or some of them if memory is too small for all."""
         try:
-            self._attempts(rows, pending)
+            with one_call(self.rates.stop):
+                self._attempts(rows, pending)
         except Exception as error:
             if len(pending) == 1 or not out_of_memory(error):
                 raise
