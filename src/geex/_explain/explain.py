@@ -46,6 +46,7 @@ def explain(
     run: Runner | None = None,
     limits: Limits | None = None,
     price: float | None = None,
+    most_cost: float | None = None,
     stop: Stop | None = None,
 ) -> Explanation:
     """Explain one decision: estimate the share of each feature of x in the model's score, with a standard error.
@@ -95,6 +96,9 @@ def explain(
         How the model may be called, see `Limits`. None: the `limits` of the model, or `Limits()`.
     price
         The price of a query, for the forecast and the progress bar.
+    most_cost
+        The most that the run may cost, at `price` for each row that is sent, those of failed calls included. The run
+        then ends, and the answers so far are explained. None: no limit.
     stop
         A rule that may end the run before the budget: `Precise(tolerance)`, `Settled(overlap)`. None: no rule.
 
@@ -158,7 +162,7 @@ def explain(
         labels=names,
     )
     (one_row if features is None else many_channels)(task)
-    return explain_tasks(engine(model, limits, run, journal, price), [task], DrawCache(keep=0))[0]
+    return explain_tasks(engine(model, limits, run, journal, price, most_cost), [task], DrawCache(keep=0))[0]
 
 
 def explain_batch(
@@ -180,6 +184,7 @@ def explain_batch(
     run: Runner | None = None,
     limits: Limits | None = None,
     price: float | None = None,
+    most_cost: float | None = None,
     stop: Stop | None = None,
 ) -> list[Explanation]:
     """Explain several inputs with one set of masks, and with `queries` for each of them.
@@ -192,7 +197,7 @@ def explain_batch(
         The inputs (n, *shape): an array, or a sequence of arrays or rows.
     baseline, target, labels, score, method, queries, features, bounds, seed
         As in `explain`.
-    batch, progress, journal, run, limits, price, stop
+    batch, progress, journal, run, limits, price, most_cost, stop
         As in `explain`.
 
     Returns
@@ -242,4 +247,4 @@ def explain_batch(
     ordered = [in_models_order(model, x, baseline) for x in rows]
     tasks = [prepare(x, baseline=absent, **settings) for x, absent in ordered]
     (one_row if features is None else many_channels)(tasks[0])
-    return explain_tasks(engine(model, limits, run, journal, price), tasks, DrawCache())
+    return explain_tasks(engine(model, limits, run, journal, price, most_cost), tasks, DrawCache())

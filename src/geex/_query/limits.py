@@ -1,11 +1,15 @@
 """Limits on how a model is called: calls at a time, rates, attempts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from geex._arrays.validation import positive, shown, truth, whole
+from geex._arrays.validation import is_number, positive, shown, truth, whole
 from geex._problem.foreign_model import Carried
 from geex.errors import InputError
+
+
+# A relative error of rounding that must not cost a row: 0.3 / 0.1 is below 3.
+PRECISION = 1e-12
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,25 @@ def rows_of_a_call(model: Any, limits: Limits, batch: int) -> int:
     """Return the most rows of one call: `batch`, unless the limits or the model allow fewer."""
     allowed = [most for most in (limits.rows, Carried(model).most_rows) if most is not None]
     return min([batch, *allowed])
+
+
+def affordable(limits: Limits, price: float | None, most_cost: float | None) -> Limits:
+    """Return the limits for a run that may cost at most `most_cost`, at `price` for each row that is sent."""
+    if most_cost is None:
+        return limits
+    if not is_number(most_cost) or most_cost <= 0:
+        raise InputError(
+            f"`most_cost` must be positive, or None; got {shown(most_cost)}.", code="most-cost-not-positive"
+        )
+    if not price:
+        raise InputError("`most_cost` needs the price of a query.", code="most-cost-without-price", fix="Pass price=….")
+    rows = int(most_cost / price * (1 + PRECISION))
+    if rows < 1:
+        raise InputError(
+            f"`most_cost` must be at least the price of a query, {price:g}; got {most_cost:g}.",
+            code="most-cost-below-price",
+        )
+    return replace(limits, most_sent=rows if limits.most_sent is None else min(rows, limits.most_sent))
 
 
 def limits_of(model: Any, limits: Limits | None) -> Limits:

@@ -37,6 +37,15 @@ def default_batch(explicand: Array) -> int:
     return max(1, min(MOST_ROWS, int(size // (prod(explicand.shape) * explicand.itemsize))))
 
 
+def nothing_affordable() -> BudgetError:
+    """Return the error for a run that may send too few rows for any result."""
+    return BudgetError(
+        "The rows that may be sent are too few for a result, those of failed calls included.",
+        code="most-sent-too-small",
+        fix="Raise most_sent of geex.Limits, or most_cost.",
+    )
+
+
 class Querier:
     """Query inputs like one explicand, at most `budget` rows in all.
 
@@ -59,7 +68,7 @@ class Querier:
         """Return answers (m, k) to queries (m, *shape) that belong to no plan."""
         answers = self.ends(Ends(queries), 0, int(queries.shape[0]))
         if answers is None:
-            raise KeyboardInterrupt
+            raise nothing_affordable() if self.dispatcher.spending.spent else KeyboardInterrupt
         return answers
 
     def ends(self, ends: Ends, start: int, stop: int) -> Array | None:

@@ -19,7 +19,7 @@ from geex._query.batch_size import BatchSize
 from geex._query.dispatcher import Dispatcher
 from geex._query.interrupt import Interrupt
 from geex._query.jobs import Inline, Pool
-from geex._query.limits import Limits, limits_of, rows_of_a_call
+from geex._query.limits import Limits, affordable, limits_of, rows_of_a_call
 from geex._query.ordered_answers import Querier
 from geex._query.progress import LONG_RUN, Progress, cost, duration
 from geex._query.retrying_call import Model
@@ -73,7 +73,12 @@ class Engine:
 
 
 def engine(
-    model: Any, limits: Limits | None = None, run: Any = None, journal: Any = None, price: float | None = None
+    model: Any,
+    limits: Limits | None = None,
+    run: Any = None,
+    journal: Any = None,
+    price: float | None = None,
+    most_cost: float | None = None,
 ) -> Engine:
     """Return the engine that the arguments of `explain` describe."""
     carried = Carried(model)
@@ -96,9 +101,10 @@ def engine(
         raise InputError(
             f"`price` must be the price of one query, 0 or more, or None; got {shown(price)}.", code="price-negative"
         )
+    allowed = affordable(limits_of(model, limits), price, most_cost)
     own = "" if journal is None else identity(model)
     stored_model = StoredModel(own, strings(carried.labels), strings(carried.names), carried.absence)
-    return Engine(model, limits_of(model, limits), run, journal, price, stored_model)
+    return Engine(model, allowed, run, journal, price, stored_model)
 
 
 @dataclass(eq=False)
