@@ -29,7 +29,8 @@ def stopped_early(journal: Path | None, queries: int, total: int, spent: int | N
         way = f"The same call with journal={str(journal)!r} continues from here."
     why = "" if spent is None else f": {spent:,} rows were sent, and no more may be"
     warnings.warn(
-        f"The run was stopped after {queries:,} of {total:,} queries{why}. The explanation is from these answers. {way}",
+        f"The run was stopped after {queries:,} of {total:,} queries{why}. The explanation is from these answers. "
+        f"{way}",
         PartialRun,
         stacklevel=_frames_of_geex(),
     )

@@ -147,7 +147,8 @@ class Plan:
         """Return rows of a chunk. Only the queries of their draws are made."""
         rows = self.search.rows
         first = start // rows
-        return self.chunk(index).part(first, -(-stop // rows)).queries()[start - first * rows : stop - first * rows, ...]
+        queries = self.chunk(index).part(first, -(-stop // rows)).queries()
+        return queries[start - first * rows : stop - first * rows, ...]
 
     @cached_property
     def fingerprint(self) -> str:

@@ -1,5 +1,6 @@
 """The rows of a job: those that are pending, and the answers to the others."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,8 +51,8 @@ class Rows:
 
 def usable_rows(array: Array) -> np.ndarray:
     """Return which rows hold finite numbers only, none beyond the largest answer (n,)."""
-    usable = np.abs(host(array)) <= LARGEST  # False for NaN
-    return usable if usable.ndim == 1 else usable.all(axis=1)
+    usable: np.ndarray = np.abs(host(array)) <= LARGEST  # False for NaN
+    return usable if usable.ndim == 1 else np.asarray(usable.all(axis=1))
 
 
 def spans(places: np.ndarray) -> list[tuple[int, int]]:
@@ -59,4 +60,4 @@ def spans(places: np.ndarray) -> list[tuple[int, int]]:
     if not len(places):
         return []
     cuts = [0, *(np.flatnonzero(np.diff(places) > 1) + 1).tolist(), len(places)]
-    return list(zip(cuts[:-1], cuts[1:], strict=True))
+    return list(pairwise(cuts))

@@ -1,6 +1,7 @@
 """What a model may ask about the call that it answers: whether the run is being stopped, and a key of the call.
 
-Models that wait, as for a server, end their wait when the run is stopped. The key is the same for all attempts at a call.
+Models that wait, as for a server, end their wait when the run is stopped. The key is the same for all attempts at a
+call.
 """
 
 import threading

@@ -7,7 +7,6 @@ from geex._arrays.validation import is_number, positive, shown, truth, whole
 from geex._problem.foreign_model import Carried
 from geex.errors import InputError
 
-
 # A relative error of rounding that must not cost a row: 0.3 / 0.1 is below 3.
 PRECISION = 1e-12
 

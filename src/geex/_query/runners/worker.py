@@ -13,8 +13,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from geex._arrays.arrays import host
 from geex._arrays.validation import code_name, subject
 from geex._plan.plan import LatestDraws, Plan
