@@ -9,11 +9,12 @@ from geex._arrays.arrays import Array, host, like, namespace
 from geex._journal.journal import MINE, STORED, Journal
 from geex._journal.owners import LEASE
 from geex._protocols import Workers
-from geex._query.answered_rows import spans, usable_rows
 from geex._query.answers import Answers
+from geex._query.calls.answer_width import FirstAnswerWrong
+from geex._query.calls.answered_rows import spans, usable_rows
+from geex._query.calls.outcome import Outcome, outcome_of
 from geex._query.interrupt import Interrupt
 from geex._query.jobs import Inline, Job, Pool
-from geex._query.outcome import Outcome, outcome_of
 from geex._query.progress import Progress
 from geex._query.spending import Spending
 from geex.errors import GeexError, ModelRaised, TransientError
@@ -97,6 +98,8 @@ class Dispatcher:
             (first, self.accept(job.part(job.start + first, job.start + first + count, STORED), number + first, raw))
             for first, count, raw in outcome.parts
         ]
+        if isinstance(outcome.error, FirstAnswerWrong) and self.journal is not None:
+            self.journal.discard_other_widths(outcome.error.columns)
         if outcome.error is not None:
             raise outcome.error
         accepted.sort(key=lambda part: part[0])

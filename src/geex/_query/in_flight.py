@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 from geex._arrays.arrays import Array
 from geex._journal.journal import MINE, STORED, THEIRS
+from geex._query.calls.outcome import Outcome
 from geex._query.dispatcher import Dispatcher
 from geex._query.jobs import Inline, Job
-from geex._query.outcome import Outcome
 from geex._query.rate_limit import Stopped
 
 # Seconds between checks that the workers are alive.

@@ -12,8 +12,8 @@ from geex._arrays.arrays import Array, namespace
 from geex._journal.journal import MINE, STORED
 from geex._protocols import Source, Workers
 from geex._query.batch_size import BatchSize
+from geex._query.calls.outcome import Outcome
 from geex._query.limits import Limits
-from geex._query.outcome import Outcome
 from geex._query.retrying_call import Caller, Model
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from geex._query.outcome import Outcome
+from geex._query.calls.outcome import Outcome
 
 # The log that programs can read.
 LOG = logging.getLogger("geex")

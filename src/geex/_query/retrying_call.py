@@ -12,17 +12,16 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import Array, gradient_free
-from geex._query.allowance import Allowance
-from geex._query.answer_width import CODE as FIRST_WIDTH_WRONG
-from geex._query.answer_width import Widths
-from geex._query.answered_rows import Rows, usable_rows
 from geex._query.answers import validated
-from geex._query.call_context import one_call
+from geex._query.calls.allowance import Allowance
+from geex._query.calls.answer_width import FirstAnswerWrong, Widths
+from geex._query.calls.answered_rows import Rows, usable_rows
+from geex._query.calls.call_context import one_call
+from geex._query.calls.outage import Outage
+from geex._query.calls.outcome import Outcome
 from geex._query.limits import Limits
-from geex._query.outage import Outage
-from geex._query.outcome import Outcome
 from geex._query.rate_limit import RateLimiter, Stopped
-from geex.errors import AnswerError, GeexError, NoAnswerYet, TransientError, Unreachable, Unreadable
+from geex.errors import AnswerError, NoAnswerYet, TransientError, Unreachable, Unreadable
 
 Model = Callable[[Array], Any]
 
@@ -141,12 +140,15 @@ class Caller:
         """Raise the error if no attempt is left, or if the server asks to wait for longer than is allowed."""
         wait = _retry_after(error)
         if wait is not None and wait > self.limits.longest_retry_after and attempt < self.limits.attempts:
-            raise _too_long(error, wait, self.limits.longest_retry_after) from error
-        wrong_from_the_start = isinstance(error, GeexError) and error.code == FIRST_WIDTH_WRONG
-        if attempt < self._most_attempts(error) and not wrong_from_the_start:
+            too_long = _too_long(error, wait, self.limits.longest_retry_after)
+            self.outage.ended_by(too_long)
+            raise too_long from error
+        if attempt < self._most_attempts(error) and not isinstance(error, FirstAnswerWrong):
             return
-        if attempt > 1 and isinstance(error, TRANSIENT):
-            raise _exhausted(error, attempt) from error
+        if isinstance(error, TRANSIENT):
+            last = _exhausted(error, attempt) if attempt > 1 else error
+            self.outage.ended_by(last)
+            raise last from (None if last is error else error)
         raise error
 
     def _warn_without_answer(self, error: Exception, attempt: int) -> None:

@@ -2,9 +2,9 @@
 
 import threading
 
-from geex._query.allowance import Allowance, Spent
 from geex._query.batch_size import BatchSize
-from geex._query.outcome import Outcome
+from geex._query.calls.allowance import Allowance, Spent
+from geex._query.calls.outcome import Outcome
 
 
 class Spending:

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from geex._query.call_context import cancelled
+from geex._query.calls.call_context import cancelled
 
 # Seconds between looks at whether the run is being stopped.
 LOOK = 0.1

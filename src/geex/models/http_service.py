@@ -22,7 +22,7 @@ from geex._arrays.arrays import Array, host
 from geex._arrays.validation import positive, shown
 from geex._problem.digest import digest
 from geex._problem.outputs import checked_labels
-from geex._query.call_context import call_key
+from geex._query.calls.call_context import call_key
 from geex._query.limits import Limits
 from geex.errors import InputError, ModelError, Refused, TooLarge, TransientError, Unreachable, Unreadable
 from geex.models.http_answers import EXCERPT_LENGTH, checked_scores, retry_after_seconds, start_of

@@ -10,8 +10,8 @@ from abc import ABC, abstractmethod
 from concurrent.futures import CancelledError, Future
 from typing import Any
 
+from geex._query.calls.outcome import Outcome
 from geex._query.jobs import Job
-from geex._query.outcome import Outcome
 from geex._query.runners.worker import Dumps, PendingAnswer, PickledModel, PickledPlans
 from geex.errors import RunError
 

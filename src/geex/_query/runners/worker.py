@@ -18,9 +18,9 @@ from geex._arrays.validation import code_name, subject
 from geex._plan.plan import LatestDraws, Plan
 from geex._protocols import Source
 from geex._query.answers import validated
+from geex._query.calls.outcome import Outcome
 from geex._query.jobs import Job
 from geex._query.limits import Limits
-from geex._query.outcome import Outcome
 from geex._query.retrying_call import Caller, Model
 from geex.errors import AnswerError, InputError, ModelError, ModelRaised
 

@@ -14,24 +14,41 @@ FEWEST_FAILURES = 2
 
 
 class Outage:
-    """The failures in a row of all threads of a process. A job is any object that stands for it."""
+    """The failures in a row of all threads of a process. A job is any object that stands for it.
+
+    The jobs that wait share the fate of the one that calls: its success, or the error of its last attempt.
+    """
 
     def __init__(self, at_a_time: int, stop: threading.Event) -> None:
         self.stop = stop
         self._threshold = max(FEWEST_FAILURES, at_a_time)
         self._failures = 0
         self._probe: object | None = None  # the job that calls the service during an outage
+        self._error: Exception | None = None  # that of its last attempt
         self._changed = threading.Condition()
 
     def wait(self, job: object) -> None:
-        """Wait until the job may call the service. Raise Stopped if the run ends first."""
+        """Wait until the job may call the service. Raise Stopped if the run ends first, or the error of the outage."""
         with self._changed:
-            while self._failures >= self._threshold and self._probe not in (None, job):
+            while self._lasts and self._probe not in (None, job):
                 self._changed.wait(LOOK_AGAIN)
                 if self.stop.is_set():
                     raise Stopped
-            if self._failures >= self._threshold:
+            if self._error is not None:
+                raise self._error
+            if self._lasts:
                 self._probe = job
+
+    @property
+    def _lasts(self) -> bool:
+        return self._failures >= self._threshold and self._error is None
+
+    def ended_by(self, error: Exception) -> None:
+        """Raise the error in all jobs: the service has failed to the last attempt. Outside of an outage do nothing."""
+        with self._changed:
+            if self._lasts:
+                self._error = error
+                self._changed.notify_all()
 
     def failed(self) -> None:
         """Count a failure."""
