@@ -1,8 +1,9 @@
-"""The rows of the next call: few at first, more where calls are short, or where more rows take no longer.
+"""The rows of the next call: few at first, more where calls are short, or where more rows are faster per row.
 
-After a call of r rows in s seconds the next one has as many rows as SHORT seconds are enough for, if that is more than
-before; else twice as many as before, as long as that makes calls faster per row. Sizes are FIRST times a power of two.
-The size changes no answer of a model that answers each row by itself, only how soon answers are stored.
+After a call of r rows in s seconds, the next one has as many rows as SHORT seconds are enough for, if these are more than
+now. Else, if the call was larger than any before: twice as many rows if it was faster per row, as with servers that take
+long for any call; if not, as many as SHORT seconds are enough for. Sizes are powers of two, so that they seldom differ
+from run to run. They change no answer of a model that answers each row by itself, only how soon answers are stored.
 """
 
 import threading
@@ -22,7 +23,8 @@ class BatchSize:
         self.most = most
         self.fixed = fixed
         self.rows = most if fixed else min(FIRST, most)
-        self._rate = 0.0  # rows per second, when the size was doubled last
+        self._largest = 0  # the rows of the largest call so far
+        self._rate = 0.0  # its rows per second
         self._lock = threading.Lock()
 
     def took(self, rows: int, seconds: float) -> None:
@@ -30,9 +32,14 @@ class BatchSize:
         if self.fixed or not rows:
             return
         rate = rows / max(seconds, 1e-9)
+        short = 1 << max(0, int(min(rate * SHORT, self.most)).bit_length() - 1)
         with self._lock:
-            if rate * SHORT >= 2 * self.rows:
-                while self.rows < self.most and 2 * self.rows <= rate * SHORT:
-                    self.rows = min(self.most, 2 * self.rows)
-            elif rows >= self.rows and rate > FASTER * self._rate:
-                self._rate, self.rows = rate, min(self.most, 2 * self.rows)
+            larger, faster = rows > self._largest, rate > FASTER * self._rate
+            if larger:
+                self._largest, self._rate = rows, rate
+            if rate * SHORT >= self.most:
+                self.rows = self.most
+            elif short > self.rows or (larger and not faster):
+                self.rows = short
+            elif larger and rows >= self.rows:
+                self.rows = min(self.most, 2 * self.rows)

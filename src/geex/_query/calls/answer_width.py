@@ -25,7 +25,7 @@ class Widths:
         return self.width is not None
 
     def check(self, width: Width) -> None:
-        """Raise AnswerError for a width that differs from earlier ones: FirstAnswerWrong, if the first one was wrong."""
+        """Raise AnswerError for a width that differs from earlier ones; FirstAnswerWrong if the first one was wrong."""
         if self.width in (None, width):
             self.width, self.other = width, None
             self.agreeing += 1
