@@ -1,9 +1,9 @@
 """The rows of the next call: few at first, more where calls are short, or where more rows are faster per row.
 
-After a call of r rows in s seconds, the next one has as many rows as SHORT seconds are enough for, if these are more than
-now. Else, if the call was larger than any before: twice as many rows if it was faster per row, as with servers that take
-long for any call; if not, as many as SHORT seconds are enough for. Sizes are powers of two, so that they seldom differ
-from run to run. They change no answer of a model that answers each row by itself, only how soon answers are stored.
+After a call of r rows in s seconds, the next one has as many rows as SHORT seconds are enough for, if these are more
+than now. Else, if the call was larger than any before: twice as many rows if it was faster per row, as with servers
+that take long for any call; if not, as many as SHORT seconds are enough for. Sizes are powers of two, so that they
+seldom differ from run to run. They change no answer of a model that answers each row by itself, only how soon it is stored.
 """
 
 import threading
