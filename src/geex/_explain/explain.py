@@ -83,8 +83,9 @@ def explain(
     seed
         The seed of all random numbers. The same seed gives the same queries.
     batch
-        Rows of one call of the model. None: as many as 32 MB hold (128 MB on a GPU), at most 512. It does not change
-        the result, and is halved if memory is too small.
+        Rows of one call of the model. None: few at first, and more while calls are short, up to as many as 32 MB hold
+        (128 MB on a GPU), at most 512. It is halved if memory is too small. It does not change the result, unless the
+        model itself rounds differently in other batches, as networks may in the last digits.
     progress
         Whether to show a progress bar, if the run takes over two seconds and standard error is a terminal.
     journal

@@ -1,15 +1,20 @@
-"""The rows of the next call: few at first, more where calls are short, or where more rows are faster per row.
+"""The rows of the next call: few at first, more as long as calls are short, or more rows are faster per row.
 
-After a call of r rows in s seconds, the next one has as many rows as SHORT seconds are enough for, if these are more
-than now. Else, if the call was larger than any before: twice as many rows if it was faster per row, as with servers
-that take long for any call; if not, as many as SHORT seconds are enough for. Sizes are powers of two, so that they
-seldom differ from run to run. They change no answer of a model that answers each row by itself, only how soon it is stored.
+After a call of r rows in s seconds, the next one has
+
+    GROWTH · r rows     if GROWTH · s ≤ SHORT: the sizes for a fast model are the same in every run
+    2 · r               if the call was the largest so far, and faster per row: any call takes long
+    r · SHORT / s       else, as a power of two: each row takes long
+
+The size changes no answer of a model that answers each row by itself, only how soon answers are stored.
 """
 
 import threading
 
 # Rows of a call before the first one was measured.
 FIRST = 8
+# How many times more rows the next call has after a very short one.
+GROWTH = 4
 # Seconds that a call may take without a thought: progress is shown and answers are stored about as often.
 SHORT = 1.0
 # How much faster rows must become for the size to be doubled again.
@@ -37,9 +42,9 @@ class BatchSize:
             larger, faster = rows > self._largest, rate > FASTER * self._rate
             if larger:
                 self._largest, self._rate = rows, rate
-            if rate * SHORT >= self.most:
-                self.rows = self.most
-            elif short > self.rows or (larger and not faster):
-                self.rows = short
-            elif larger and rows >= self.rows:
+            if rows >= self.rows and GROWTH * seconds <= SHORT:
+                self.rows = min(self.most, GROWTH * self.rows)
+            elif larger and rows >= self.rows and faster:
                 self.rows = min(self.most, 2 * self.rows)
+            elif rows >= self.rows and (larger or short > self.rows):
+                self.rows = short

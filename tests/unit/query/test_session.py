@@ -154,7 +154,8 @@ def test_a_batch_that_memory_does_not_hold_is_halved(plain, concurrency):
             ]
 
     asked = Counted(tight)
-    same(geex.explain(asked, X, method=METHOD, queries=1500, progress=False, limits=Limits(concurrency)), plain)
+    settings = {"batch": 512, "limits": Limits(concurrency)}
+    same(geex.explain(asked, X, method=METHOD, queries=1500, progress=False, **settings), plain)
     assert asked.rows == plain.queries
     assert max(sizes) == 512
     assert sum(size > 60 for size in sizes) <= 4 * concurrency, "512, 256, 128 and 64 failed, once for every thread"
