@@ -12,6 +12,7 @@ from geex._arrays.arrays import Array, dtype_of, host, like, namespace
 from geex._arrays.validation import file_path, is_number, truth, whole
 from geex._arrays.validation import shown as shown_value
 from geex._problem.estimand import Estimand
+from geex._problem.features import neighbouring
 from geex._problem.outputs import checked_labels
 from geex._protocols import Features
 from geex._results.findings import Findings, TopFeatures, check_level, inside, quantile, resolution
@@ -88,6 +89,11 @@ class Explanation:
     centre : array, like values, or None
         The centre of the intervals, if it differs from the values. For a regression these are unbiased values, which do
         not depend on the prior and have more noise. `stderr` belongs to them.
+    sent : int or None
+        The number of rows that the run sent to the model, those of failed calls included. Answers that the journal held
+        were not sent. None: not known.
+    failed : int
+        The number of calls of the model that failed in the run.
 
     Examples
     --------
@@ -123,6 +129,8 @@ class Explanation:
     ended: str = ""
     reach: Array | float | None = None
     centre: Array | None = field(default=None, repr=False)
+    sent: int | None = None
+    failed: int = 0
 
     def needed(self, tolerance: float = 0.05) -> int | None:
         """Return about how many queries give the sum over the top tenth of features to ± `tolerance`, at 95%.
@@ -493,7 +501,14 @@ class Explanation:
         rows = (host(with_axis(array, self.target)).astype(np.float64) for array in (self._around, self.stderr))
         centre, stderr = (array.reshape(len(self.targets), -1) for array in rows)
         smallest = resolution(numbers(self.output), numbers(self.base_value), self.explicand)
-        return Findings(centre, stderr, self.freedom, smallest)
+        return Findings(centre, stderr, self.freedom, smallest, self._has_neighbours)
+
+    @property
+    def _has_neighbours(self) -> bool:
+        """Whether features have neighbours, as pixels do."""
+        if self.features is None or self.explicand is None:
+            return False
+        return len(neighbouring(self.features, tuple(self.explicand.shape))) > 0
 
     def _as_found(self, rows: np.ndarray, kind: str) -> Array:
         """Rows (targets, features) in the shape, library and device of the values."""
@@ -597,7 +612,7 @@ class Explanation:
 
 
 # Fields as a saved file holds them: some may be missing, some have an array for each feature or each end.
-_OPTIONAL = ("labels", "names", "seconds", "partial", "ended")
+_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "sent", "failed")
 _FACTS = ("target", "queries", "freedom", "estimand", "settings")
 _EXTRA = ("explicand", "baseline", "centre")
 _NUMBERS = ("noise", "reach")

@@ -56,6 +56,7 @@ def explain(
     stop: options.StopRule = None,
     journal: options.Journal = None,
     price: options.Price = None,
+    most_cost: options.MostCost = None,
     output: options.Output = None,
     curve: options.Curve = False,
     as_json: options.AsJson = False,
@@ -73,7 +74,7 @@ def explain(
     if journal is not None:
         replay.store_command(journal, context.obj, question.model)
     try:
-        explanation = run.explain(chosen_method, journal, rule, price)
+        explanation = run.explain(chosen_method, journal, rule, price, most_cost)
     except (ModelError, RunError) as error:
         if journal is not None:  # in place of the advice for Python
             error.__notes__ = [f"Continue with: geex resume {shlex.quote(journal)}"]
@@ -125,7 +126,14 @@ def evaluate(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE…", help="Explanations that geex explain -o FILE.npz wrote.")
     ],
-    score: options.CurveScore = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            help="What the curves measure: answer, softmax (of logits) or margin. Default: the score of each "
+            "explanation; for log-odds, the probability.",
+            rich_help_panel=options.EXPLAINED,
+        ),
+    ] = None,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -196,7 +204,16 @@ def resume(
 @app.command(epilog="Example: geex show cat.npz -o cat.html")
 def show(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A saved explanation (.npz) or a journal.")],
-    target: options.StoredTarget = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            help="The output to show, an index or a label. A journal holds all outputs, a saved explanation one. "
+            "Default: the output that was explained.",
+            rich_help_panel=options.EXPLAINED,
+        ),
+    ] = None,
     labels: options.Labels = None,
     output: options.Output = None,
     as_json: options.AsJson = False,

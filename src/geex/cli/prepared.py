@@ -44,6 +44,7 @@ class Prepared:
         journal: str | None = None,
         stop: Stop | None = None,
         price: float | None = None,
+        most_cost: float | None = None,
     ) -> Explanation:
         """Query the model and return the explanation."""
         question, given = self.question, self.input
@@ -63,6 +64,7 @@ class Prepared:
             journal=journal,
             limits=chosen_limits(self.model_options, self.model),
             price=price,
+            most_cost=most_cost,
             stop=stop,
         )
         return with_names(explanation, given.names)

@@ -15,6 +15,7 @@ from geex._arrays.arrays import Array, namespace
 from geex._arrays.validation import positive, share
 from geex._plan.presence_masks import PresenceMasks
 from geex._problem.estimand import Additive, Estimand, Quantity
+from geex._problem.features import neighbour_axes
 from geex._protocols import Features
 from geex._stored_names import stored
 from geex.errors import MethodError
@@ -72,7 +73,7 @@ class Presence(ScoreMethod):
                 f"type of x; got {self.alpha!r}.",
                 code="alpha-below-resolution",
             )
-        axes = features.axes(shape) if self.widths else ()
+        axes = neighbour_axes(features, shape) if self.widths else ()
         if self.widths and not axes:
             raise MethodError(
                 "`widths` makes smooth masks, which need features with neighbours; these have none.",
