@@ -56,7 +56,11 @@ REASONS = (
         "Make room and make the same call again: it continues from the answers that were committed.",
     ),
     (("readonly", "unable to open"), "journal-not-writable", "Use a file in a folder that can be written to."),
-    (("malformed", "interrupted", "overflow"), "journal-damaged", "The file is damaged; `sqlite3 FILE .recover` may restore part of it."),
+    (
+        ("malformed", "interrupted", "overflow"),
+        "journal-damaged",
+        "The file is damaged; `sqlite3 FILE .recover` may restore part of it.",
+    ),
     (("not a database",), "journal-other-file", "It is another kind of file, and was not changed. Use another name."),
     (("locked",), "journal-locked", "Another process holds it. Try again when that process has ended."),
 )

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import geex
+from geex._plain_text import harmless
 from geex._results.explanation import Explanation
 from geex.cli import consent, options, replay
 from geex.cli.comparison import Comparand, comparand, comparison_table, figure
@@ -100,7 +101,7 @@ def _print_result(explanation: Explanation, paths: list[Path], as_json: bool) ->
         return
     files = [str(path) for path in paths if not is_stream(path.name)]
     lines = [text_of(explanation), *(f"wrote {file}" for file in files)]
-    print("\n".join(lines), file=sys.stderr if streamed else sys.stdout)
+    print(harmless("\n".join(lines)), file=sys.stderr if streamed else sys.stdout)
 
 
 @app.command(epilog="Example: geex compare model.onnx cat.jpg -m geex -m regression -m rise -q 1000 -o cat.png")
@@ -163,7 +164,7 @@ def _print_comparison(
         else:
             figure(found, picture, curves).savefig(path, dpi=150)
     lines = [comparison_table(found), *(f"wrote {path}" for path in paths)]
-    print(json.dumps(facts, allow_nan=False) if as_json else "\n".join(lines))
+    print(json.dumps(facts, allow_nan=False) if as_json else harmless("\n".join(lines)))
 
 
 @app.command(epilog="Example: geex resume run.geex -o cat.html")
@@ -243,9 +244,9 @@ def _options_of(journal: str) -> dict[str, Any]:
 def _stored_options(arguments: list[str]) -> dict[str, Any]:
     """Return the options of a stored geex explain."""
     group: Any = typer.main.get_command(app)
-    found: dict[str, Any] = group.commands["explain"].make_context(
-        "explain", arguments[1:], resilient_parsing=True
-    ).params
+    found: dict[str, Any] = (
+        group.commands["explain"].make_context("explain", arguments[1:], resilient_parsing=True).params
+    )
     return found
 
 

@@ -66,7 +66,7 @@ def check_folder(given: dict[str, Any], model: str | None, folder: str, journal:
         if not is_own(name, place):
             raise InputError(
                 f"The command that began {journal} must name modules in its folder {one_line(folder)}; "
-                f"{one_line(name)!r} is not there. Pass your own with --model, or repeat geex explain … with --journal.",
+                f"{one_line(name)!r} is not there. Pass yours with --model, or repeat geex explain … with --journal.",
                 code="module-outside-folder",
             )
 
@@ -81,7 +81,7 @@ def modules_of(given: dict[str, Any]) -> list[str]:
 
 
 def _modules_in(expression: str) -> list[str]:
-    """Return the modules in module:Class(setting=module.Class()); [] of what is no expression, which is refused later."""
+    """Return the modules in module:Class(setting=module.Class()); [] of what is no expression."""
     try:
         tree = ast.parse(expression.strip().replace(":", ".", 1), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):

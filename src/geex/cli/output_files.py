@@ -35,14 +35,15 @@ def output_paths(outputs: Sequence[str], suffixes: Sequence[str] = SUFFIXES) -> 
     return paths
 
 
-def check_not_read(written: Sequence[Path], read: Iterable[str | os.PathLike[str] | None], flag: str = "--output") -> None:
+def check_not_read(
+    written: Sequence[Path], read: Iterable[str | os.PathLike[str] | None], flag: str = "--output"
+) -> None:
     """Raise InputError if a file that a command writes is one that it reads, under any name."""
     for path in written:
         for name in read:
             if name is not None and not is_stream(path.name) and _same(path, Path(name)):
                 raise InputError(
-                    f"{flag} must be another file than those that the command reads; {str(path)!r} is "
-                    f"{str(name)!r}.",
+                    f"{flag} must be another file than those that the command reads; {str(path)!r} is {str(name)!r}.",
                     code="output-is-read",
                 )
 

@@ -115,11 +115,13 @@ def stored_command(journal: str) -> tuple[list[str], str, int] | None:
         facts = json.loads(command_file(journal).read_text(encoding="utf-8"))
         arguments = [str(word) for word in facts["arguments"]]
         return arguments, str(facts["folder"]), arguments.index(facts["model"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
-def arguments_to_resume(journal: str, replaced: Mapping[str, Sequence[str]], model: str | None) -> tuple[list[str], str]:
+def arguments_to_resume(
+    journal: str, replaced: Mapping[str, Sequence[str]], model: str | None
+) -> tuple[list[str], str]:
     """Return the arguments that began a journal, and their folder.
 
     Parameters

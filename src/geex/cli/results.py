@@ -46,7 +46,7 @@ def json_of(explanation: Explanation, everything: bool) -> dict[str, Any]:
         "queries": one.queries,
         "seconds": one.seconds,
         "partial": one.partial,
-        "settings": one.settings.to_dict(),
+        "settings": _finite(one.settings.to_dict()),
         "shape": list(one.values.shape),
         "largest": tops if several else tops[0],
     }
@@ -58,6 +58,15 @@ def json_of(explanation: Explanation, everything: bool) -> dict[str, Any]:
 def _features(seen: Scene, output: Output) -> list[dict[str, Any]]:
     found = largest(seen, output, LISTED)
     return [{"feature": name, "value": value, "stderr": _listed(error)} for name, value, error in found]
+
+
+def _finite(value: Any) -> Any:
+    """Return settings as JSON has them; null in place of numbers that are not finite."""
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _listed(value: Any) -> Any:

@@ -692,7 +692,7 @@ def test_a_journal_that_is_not_through_is_shown_as_such_with_the_names_of_its_co
     (here.path / "elsewhere").mkdir()
     monkeypatch.chdir(here.path / "elsewhere")
     result = geex_(capsys, "show", "../run.geex", "-o", "part.html")
-    assert "whole picture" in result.out.splitlines()[0]
+    assert "whole picture" in result.out.splitlines()[0], result
     assert "stopped before it was through" in result.out
     told = json.loads(geex_(capsys, "show", "../run.geex", "--json").out)
     assert {entry["feature"] for entry in told["largest"]} == {"pay", "age", "height"}

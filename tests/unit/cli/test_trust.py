@@ -164,7 +164,9 @@ def test_a_template_names_a_variable(here, capsys, monkeypatch):
     """It is sent, stored by its name, and sent again by a resumed run."""
     monkeypatch.setenv("SERVICE_TOKEN", TOKEN)
     template = json.dumps({"rows": "{rows}", "auth": [{"key": "env:SERVICE_TOKEN"}]})
-    scored = Loopback(lambda asked: Reply(json.dumps([planted(row) for row in json.loads(asked.body)["rows"]]).encode()))
+    scored = Loopback(
+        lambda asked: Reply(json.dumps([planted(row) for row in json.loads(asked.body)["rows"]]).encode())
+    )
     np.save("x.npy", np.ones(4))
     with scored as server:
         words = ["explain", server.url, "x.npy", "--request", template, "--journal", "run.geex", "-o", "a.html"]
