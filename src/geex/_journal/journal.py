@@ -124,6 +124,12 @@ class Journal:
                 )
             self._unclaim(database, source, start, stop)
 
+    def discard_other_widths(self, width: int) -> None:
+        """Remove answers of another width from what this process has queried or read: they were wrong."""
+        with self.database.commits() as database:
+            for source in self._sources.values():
+                database.execute("DELETE FROM answers WHERE source = ? AND width != ?", (source, width))
+
     def claim(self, fingerprint: str, start: int, stop: int) -> list[tuple[int, int, str]]:
         """Claim the rows that are neither stored nor claimed. Return all as spans in order: MINE, THEIRS or STORED."""
         source, own = self._source(fingerprint), self.owners.own.id

@@ -84,6 +84,11 @@ class Explanation:
     centre : array, like values, or None
         The centre of the intervals, if it differs from the values. For a regression these are unbiased values, which do
         not depend on the prior and have more noise. `stderr` belongs to them.
+    sent : int or None
+        The number of rows that the run sent to the model, those of failed calls included. Answers that the journal held
+        were not sent. None: not known.
+    failed : int
+        The number of calls of the model that failed in the run.
 
     Examples
     --------
@@ -119,6 +124,8 @@ class Explanation:
     ended: str = ""
     reach: Array | float | None = None
     centre: Array | None = field(default=None, repr=False)
+    sent: int | None = None
+    failed: int = 0
 
     def needed(self, tolerance: float = 0.05) -> int | None:
         """Return about how many queries give the sum over the top tenth of features to ± `tolerance`, at 95%.
@@ -442,7 +449,7 @@ def _check_level(level: Any) -> None:
         raise InputError(f"level is {level!r}; wanted a probability such as 0.95.")
 
 
-_OPTIONAL = ("labels", "names", "seconds", "partial", "ended")
+_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "sent", "failed")
 _FACTS = ("target", "queries", "freedom", "estimand", "settings")
 _EXTRA = ("explicand", "baseline", "centre")
 _NUMBERS = ("noise", "reach")

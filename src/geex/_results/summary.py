@@ -63,7 +63,19 @@ def end(explanation: "Explanation") -> str:
 
 
 def spent(explanation: "Explanation") -> str:
-    """Return how many queries were used, and why not all of the budget."""
+    """Return how many queries were used, why not all of the budget, and what failed."""
+    return _used(explanation) + failures(explanation)
+
+
+def failures(explanation: "Explanation") -> str:
+    """Return how many calls failed, and how many rows were sent all in all; "" if none failed."""
+    if not explanation.failed:
+        return ""
+    calls = "1 call" if explanation.failed == 1 else f"{explanation.failed:,} calls"
+    return f"; {calls} failed, {explanation.sent or 0:,} rows sent"
+
+
+def _used(explanation: "Explanation") -> str:
     used, budget = explanation.queries, explanation.settings.queries
     if not budget or used >= budget or explanation.partial or explanation.ended:
         return f"{used:,} queries{end(explanation)}"

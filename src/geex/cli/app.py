@@ -58,6 +58,7 @@ def explain(
     stop: options.StopRule = None,
     journal: options.Journal = None,
     price: options.Price = None,
+    most_cost: options.MostCost = None,
     output: options.Output = None,
     curve: options.Curve = False,
     as_json: options.AsJson = False,
@@ -78,7 +79,7 @@ def explain(
     if journal is not None:
         replay.store_command(journal, context.obj, question.model)
     try:
-        explanation = run.explain(chosen_method, journal, rule, price)
+        explanation = run.explain(chosen_method, journal, rule, price, most_cost)
     except (ModelError, RunError) as error:
         if journal is not None:  # in place of the advice for Python
             error.__notes__ = [f"Continue with: geex resume {shlex.quote(journal)}"]

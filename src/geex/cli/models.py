@@ -41,7 +41,12 @@ def chosen_limits(options: ModelOptions, model: Model) -> Limits | None:
     """Return the model's own limits with those of the options in their place, or None without such options."""
     if options.rate is not None and not options.rate > 0:
         raise InputError(f"--rate must be positive; got {options.rate:g}.", code="rate-not-positive")
-    given = {"concurrency": options.concurrency, "attempts": options.attempts, "requests_per_second": options.rate}
+    given = {
+        "concurrency": options.concurrency,
+        "attempts": options.attempts,
+        "requests_per_second": options.rate,
+        "most_sent": options.most_sent,
+    }
     changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     return replace(limits_of(model, None), **changed) if changed else None
 
@@ -72,6 +77,7 @@ def _service(url: str, options: ModelOptions) -> Model:
         request=None if options.request is None else _template(options.request),
         response=options.response,
         headers=dict(_header(text) for text in options.header or ()),
+        idempotency_key=options.idempotency_key,
         **settings,
     )
 

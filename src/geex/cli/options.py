@@ -90,6 +90,14 @@ StopRule = Annotated[
 Price = Annotated[
     float | None, Option(min=0, help="The price of a query, for the cost that is printed first.", rich_help_panel=RUN)
 ]
+MostCost = Annotated[
+    float | None,
+    Option(
+        min=0,
+        help="The most that the run may cost at --price, failed attempts included. Default: no limit.",
+        rich_help_panel=RUN,
+    ),
+]
 Output = Annotated[
     Several,
     Option(
@@ -248,6 +256,21 @@ class ModelOptions:
         ),
     ] = None
     rate: Annotated[float | None, Option(help="The most calls per second.", rich_help_panel=CONNECTION)] = None
+    most_sent: Annotated[
+        int | None,
+        Option(
+            min=1,
+            help="The most rows that are sent, those of failed attempts included. Default: no limit.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
+    idempotency_key: Annotated[
+        str | None,
+        Option(
+            help="A header that gets one key for each request, the same for all attempts, such as Idempotency-Key.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
 
 
 def gathered(function: Callable[..., Any]) -> Callable[..., Any]:

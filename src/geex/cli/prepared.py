@@ -43,6 +43,7 @@ class Prepared:
         journal: str | None = None,
         stop: Stop | None = None,
         price: float | None = None,
+        most_cost: float | None = None,
     ) -> Explanation:
         """Query the model and return the explanation."""
         question, given = self.question, self.input
@@ -62,6 +63,7 @@ class Prepared:
             journal=journal,
             limits=chosen_limits(self.model_options, self.model),
             price=price,
+            most_cost=most_cost,
             stop=stop,
         )
         return with_names(explanation, given.names)

@@ -44,6 +44,8 @@ def json_of(explanation: Explanation, everything: bool) -> dict[str, Any]:
         "estimand": one.estimand.to_dict(),
         "estimand_text": str(one.estimand),
         "queries": one.queries,
+        "sent": one.sent,
+        "failed": one.failed,
         "seconds": one.seconds,
         "partial": one.partial,
         "settings": _finite(one.settings.to_dict()),
