@@ -271,3 +271,49 @@ def test_other_files_are_overwritten_as_before(here, capsys):
     assert geex_(capsys, *words).code == 0
     assert isinstance(json.loads((here.path / "a.json").read_text()), dict)
     assert geex.__version__
+
+
+# what acts on a terminal
+
+CLEAR = "\x1b[2J\x1b]0;x\x07\u202e"
+TABLE = f"a{CLEAR},b\n1,2\n3,5\n"
+
+
+def quiet_on_a_terminal(result):
+    """Neither stream holds a sequence that a terminal obeys."""
+    assert result.out + result.err
+    assert not set("\x1b\x07\u202e") & set(result.out + result.err)
+
+
+def test_names_of_columns_outputs_and_files_act_on_no_terminal(here, capsys):
+    (here.path / "t.csv").write_text(TABLE)
+    (here.path / "l.txt").write_text(f"one{CLEAR}\ntwo\n")
+    words = ["explain", here.row, "t.csv", "--labels", "l.txt", "-t", 0, *BUDGET]
+    shown = geex_(capsys, *words, "-o", f"o{CLEAR[:4]}.npz", "-o", "o.npz")
+    assert shown.code == 0
+    assert "\\x1b[2J" in shown.out
+    quiet_on_a_terminal(shown)
+    for more in (
+        ["show", "o.npz"],
+        ["evaluate", here.row, f"o{CLEAR[:4]}.npz", "o.npz"],
+        ["compare", here.row, "t.csv", "--labels", "l.txt", "-m", "random", "-m", "rise" + CLEAR, "-q", 31],
+        ["explain", here.row, "t.csv", "--drop", f"c{CLEAR}"],
+        ["explain", here.row, f"none{CLEAR}.csv"],
+        ["explain", f"none{CLEAR}.onnx", "t.csv"],
+        ["explain", here.row, "t.csv", f"--none{CLEAR}"],
+        ["explain", here.row, "t.csv", "--seed", f"{CLEAR}"],
+        [f"none{CLEAR}"],
+    ):
+        quiet_on_a_terminal(geex_(capsys, *more))
+
+
+def test_errors_and_warnings_of_a_model_act_on_no_terminal(here, capsys):
+    (here.path / "loud.py").write_text(
+        "import warnings\ndef model(rows):\n    warnings.warn('w\\x1b[2J')\n    raise RuntimeError('e\\x1b[2J\\x07')\n"
+    )
+    sys.modules.pop("loud", None)
+    result = geex_(capsys, "explain", "loud:model", "rows.csv", "--drop", "kind", *BUDGET)
+    quiet_on_a_terminal(result)
+    quiet_on_a_terminal(geex_(capsys, "--debug", "explain", "loud:model", "rows.csv", "--drop", "kind", *BUDGET))
+    (here.path / "louder.py").write_text("raise KeyError('k\\x1b[2J')\n")
+    quiet_on_a_terminal(geex_(capsys, "explain", "louder:model", "rows.csv"))
