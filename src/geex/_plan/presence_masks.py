@@ -28,8 +28,10 @@ from geex.errors import MethodError
 ROUND = Dense()
 # The smallest α, and the smallest 1 − α: float32 distinguishes 1 − α from 1 down to here.
 NEAREST = 2.0**-20
-# The most places of an axis whose bumps are one matrix; longer axes are smoothed in blocks of so many places.
+# The most places of an axis whose bumps are one matrix.
 DENSE = 4096
+# Places of a block of a longer axis: what a block costs grows with its square.
+BLOCK = 512
 # Widths beyond which a bump is below the rounding of float64.
 FAR = 6.5
 
@@ -175,8 +177,8 @@ def _smoothed(noise: Array, length: int, width: float) -> Array:
     if length <= DENSE:
         return noise @ like(_bumps(np.arange(length), knots, width).T, noise)
     parts = []
-    for start in range(0, length, DENSE):
-        places = np.arange(start, min(start + DENSE, length))
+    for start in range(0, length, BLOCK):
+        places = np.arange(start, min(start + BLOCK, length))
         first, last = np.searchsorted(knots, [places[0] - FAR * width, places[-1] + FAR * width])
         bumps = _bumps(places, knots[first:last], width)
         parts.append(noise[..., int(first) : int(last)] @ like(bumps.T, noise))

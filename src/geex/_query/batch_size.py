@@ -32,6 +32,14 @@ class BatchSize:
         self._rate = 0.0  # its rows per second
         self._lock = threading.Lock()
 
+    def at(self, first: int, most: int) -> int:
+        """Return the rows of a call whose first row is number `first`, at most `most`.
+
+        A call ends at a multiple of its size: chunks have such sizes, and need not be cut and joined then.
+        """
+        rows = min(self.rows, most)
+        return rows if self.fixed else rows - first % rows
+
     def took(self, rows: int, seconds: float) -> None:
         """Take into account that a call of `rows` rows took `seconds`."""
         if self.fixed or not rows:
@@ -42,9 +50,11 @@ class BatchSize:
             larger, faster = rows > self._largest, rate > FASTER * self._rate
             if larger:
                 self._largest, self._rate = rows, rate
-            if rows >= self.rows and GROWTH * seconds <= SHORT:
+            if 2 * rows < self.rows:
+                return
+            if GROWTH * seconds <= SHORT:
                 self.rows = min(self.most, GROWTH * self.rows)
-            elif larger and rows >= self.rows and faster:
+            elif larger and faster:
                 self.rows = min(self.most, 2 * self.rows)
-            elif rows >= self.rows and (larger or short > self.rows):
+            elif larger or short > self.rows:
                 self.rows = short

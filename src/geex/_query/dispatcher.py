@@ -119,17 +119,24 @@ class Dispatcher:
             answers = self.answers.converted(raw, number, job)
         usable = job.size
         if self.journal is not None:
-            rows = host(answers)
-            places = np.flatnonzero(usable_rows(rows))
-            usable = len(places)
-            for first, stop in spans(places):
-                start, end = int(places[first]), int(places[stop - 1]) + 1
-                self.journal.store(job.source.fingerprint, job.start + start, rows[start:end])
+            usable = self._store(self.journal, job, host(answers))
         with self.lock:
             self.accepted += usable
             self.answers.check()
         self.advance(job.size)
         return answers
+
+    def _store(self, journal: Journal, job: Job, rows: np.ndarray) -> int:
+        """Commit the usable answers to a job, and return how many they are."""
+        usable = usable_rows(rows)
+        if usable.all():
+            journal.store(job.source.fingerprint, job.start, rows)
+            return len(rows)
+        places = np.flatnonzero(usable)
+        for first, stop in spans(places):
+            start, end = int(places[first]), int(places[stop - 1]) + 1
+            journal.store(job.source.fingerprint, job.start + start, rows[start:end])
+        return len(places)
 
     def advance(self, rows: int, stored: bool = False) -> None:
         """Count rows in the progress bar. stored: their answers were in the journal before this session."""

@@ -118,7 +118,7 @@ def jobs_of(pieces: Iterable[Piece], stored: Stored, pool: Pool, size: BatchSize
             first = start if first == stop else first
             queries = None if pool.remote else piece.queries()[start - piece.start : end - piece.start, ...]
             while start < end:
-                rows = max(min(pool.batch, size.rows), start - first + 1)  # it may have shrunk below what is joined
+                rows = max(size.at(first, pool.batch), start - first + 1)  # it may have shrunk below what is joined
                 stop = min(end, first + rows)
                 if queries is not None:
                     blocks.append(queries[: stop - start, ...])

@@ -61,8 +61,8 @@ class Caller:
         begun = time.monotonic()
         error: Exception | None = None
         try:
-            while len(pending := rows.pending()[: self.batch]):
-                self._answer(rows, pending)
+            while rows.left:
+                self._answer(rows, rows.pending()[: self.batch])
         except (Stopped, Exception) as reason:
             error = reason
         except KeyboardInterrupt:  # answers that are paid for are kept

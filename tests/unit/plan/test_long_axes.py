@@ -71,4 +71,5 @@ def test_a_long_field_is_the_same_in_blocks(monkeypatch):
     stream = Stream(0, (1,), np.zeros(1))
     whole = smooth_fields(stream, (3, 1000), (1,), widths)
     monkeypatch.setattr(presence_masks, "DENSE", 64)
+    monkeypatch.setattr(presence_masks, "BLOCK", 64)
     np.testing.assert_allclose(smooth_fields(stream, (3, 1000), (1,), widths), whole, rtol=0, atol=1e-13)

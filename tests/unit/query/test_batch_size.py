@@ -45,6 +45,17 @@ def test_more_rows_are_tried_until_they_are_not_faster():
     assert found.count(32) == 1
 
 
+def test_calls_end_where_chunks_end():
+    size, first, found = BatchSize(512), 0, []
+    while first < 2048:
+        found.append(size.at(first, 512))
+        first += found[-1]
+        size.took(found[-1], 1e-3)
+    assert found == [8, 24, 96, 384, 512, 512, 512]
+    assert BatchSize(100, fixed=True).at(30, 512) == 100
+    assert BatchSize(512, fixed=True).at(30, 100) == 100
+
+
 def test_a_slow_first_call_does_not_count_for_long():
     size = BatchSize(512)
     size.took(2, 3.0)

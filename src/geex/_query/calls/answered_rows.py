@@ -10,11 +10,12 @@ from geex._query.answers import LARGEST, validated
 
 
 class Rows:
-    """The rows of a job: those that are pending, and the answers to the others."""
+    """The rows of a job: those that are pending, and the answers to the others. left: how many are pending."""
 
     def __init__(self, queries: Array) -> None:
         self.queries = queries
-        self.answered = np.zeros(int(queries.shape[0]), bool)
+        self.left = int(queries.shape[0])
+        self.answered = np.zeros(self.left, bool)
         self.parts: list[tuple[int, int, Any]] = []
         self.sent = self.failed = 0
 
@@ -40,6 +41,7 @@ class Rows:
             for first, stop in spans(rows):
                 self.parts.append((int(rows[first]), stop - first, array[first:stop, ...]))
         self.answered[rows] = True
+        self.left -= len(rows)
 
     def keep_some(self, rows: np.ndarray, array: Array, usable: np.ndarray) -> None:
         """Keep the usable answers (True) to rows."""
@@ -59,5 +61,7 @@ def spans(places: np.ndarray) -> list[tuple[int, int]]:
     """Return sorted places as spans of places that follow each other: (first, stop) within `places`."""
     if not len(places):
         return []
+    if places[-1] - places[0] + 1 == len(places):
+        return [(0, len(places))]
     cuts = [0, *(np.flatnonzero(np.diff(places) > 1) + 1).tolist(), len(places)]
     return list(pairwise(cuts))

@@ -10,14 +10,23 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from uuid import uuid4
 
-# The event that stops the run, and the key of the call, in this thread.
-_CALL: ContextVar[tuple[threading.Event, str] | None] = ContextVar("geex_call", default=None)
+
+class _Call:
+    """The event that stops the run, and the key of the call, which few models need."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self.stop = stop
+        self.key = ""
+
+
+# The call that this thread makes.
+_CALL: ContextVar[_Call | None] = ContextVar("geex_call", default=None)
 
 
 @contextmanager
 def one_call(stop: threading.Event) -> Iterator[None]:
     """While this is entered, all calls in this thread are attempts at one, which `stop` ends."""
-    token = _CALL.set((stop, uuid4().hex))
+    token = _CALL.set(_Call(stop))
     try:
         yield
     finally:
@@ -27,10 +36,13 @@ def one_call(stop: threading.Event) -> Iterator[None]:
 def cancelled() -> bool:
     """Return whether the run is being stopped."""
     call = _CALL.get()
-    return call is not None and call[0].is_set()
+    return call is not None and call.stop.is_set()
 
 
 def call_key() -> str:
     """Return a key that no other call has; outside of a run a new one each time."""
     call = _CALL.get()
-    return uuid4().hex if call is None else call[1]
+    if call is None:
+        return uuid4().hex
+    call.key = call.key or uuid4().hex
+    return call.key
