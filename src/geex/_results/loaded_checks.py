@@ -25,6 +25,8 @@ TYPES: dict[str, Any] = {
     "seconds": float | None,
     "partial": bool,
     "ended": str,
+    "sent": int | None,
+    "failed": int,
 }
 
 
