@@ -175,7 +175,8 @@ def baselines(spec: Baseline, explicand: Array, features: Features) -> list[Arra
                 "A list of baselines must hold at least one; got an empty one. None is a baseline of zeros.",
                 code="baselines-empty",
             )
-        if 1 < len(spec) == explicand.shape[0] and explicand.ndim == 1 and all(isinstance(one, Real) for one in spec):
+        numbers = all(isinstance(one, Real) for one in spec)
+        if numbers and explicand.ndim == 1 and 1 < len(spec) == explicand.shape[0]:
             raise BaselineError(
                 f"`baseline` is ambiguous: a list of {len(spec)} numbers, as many as x has, may be one row or several "
                 "baselines.",

@@ -16,10 +16,11 @@ from geex._problem.features import neighbouring
 from geex._problem.outputs import checked_labels
 from geex._protocols import Features
 from geex._results.findings import Findings, TopFeatures, check_level, inside, quantile, resolution
+from geex._results.loaded_checks import check_loaded
 from geex._results.nothing_found import nothing_found
 from geex._results.precision import needed
 from geex._results.region import Region, region_row, summed, widest
-from geex._results.saved_file import read_file, write_file
+from geex._results.saved_file import read_file, readable, write_file
 from geex._results.settings import Settings
 from geex._results.summary import advised, described
 from geex._results.target_axis import is_single, numbers, numbers_from_file, with_axis
@@ -592,14 +593,18 @@ class Explanation:
         FileError
             The file is not a saved explanation, or holds names that this process does not have.
         """
-        facts, arrays, features = read_file(file_path("path", path, FileError), (*_FACTS, *_ARRAYS))
-        single = is_single(facts["target"])
-        fields: dict[str, Any] = {name: np.asarray(arrays[name], np.float64) for name in _OF_FEATURES}
-        fields |= {name: numbers_from_file(arrays[name], single) for name in _ENDS}
-        fields |= {name: facts[name] for name in (*_FACTS, *_OPTIONAL) if name in facts}
-        fields |= {name: numbers_from_file(facts[name], single) for name in _NUMBERS if facts.get(name) is not None}
-        fields |= {name: arrays[name] for name in _EXTRA if name in arrays}
-        return cls(**fields, features=features)
+        place = file_path("path", path, FileError)
+        facts, arrays, features = read_file(place, (*_FACTS, *_ARRAYS))
+        with readable(place):
+            single = is_single(facts["target"])
+            fields: dict[str, Any] = {name: np.asarray(arrays[name], np.float64) for name in _OF_FEATURES}
+            fields |= {name: numbers_from_file(arrays[name], single) for name in _ENDS}
+            fields |= {name: facts[name] for name in (*_FACTS, *_OPTIONAL) if name in facts}
+            fields |= {name: numbers_from_file(facts[name], single) for name in _NUMBERS if facts.get(name) is not None}
+            fields |= {name: arrays[name] for name in _EXTRA if name in arrays}
+            found = cls(**fields, features=features)
+            check_loaded(found)
+        return found
 
     def __repr__(self) -> str:
         return described(self)

@@ -13,6 +13,7 @@ from geex._query.limits import Limits, limits_of
 from geex._query.retrying_call import Model
 from geex.cli.imports import imported
 from geex.cli.options import ModelOptions
+from geex.cli.replay import VARIABLE
 from geex.errors import InputError
 
 # What MODEL may be, for messages.
@@ -83,12 +84,22 @@ def _service(url: str, options: ModelOptions) -> Model:
 
 
 def _template(text: str) -> Any:
+    """Return the template in a JSON text, in which "env:VARIABLE" stands for a variable of the environment."""
     try:
-        return json.loads(text)
-    except ValueError as error:
+        return _with_variables(json.loads(text))
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f'--request must be JSON, such as \'{{"instances": "{{rows}}"}}\'; {error}.', code="request-not-json"
         ) from None
+
+
+def _with_variables(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {key: _with_variables(entry) for key, entry in part.items()}
+    if isinstance(part, list):
+        return [_with_variables(entry) for entry in part]
+    found = VARIABLE.fullmatch(part) if isinstance(part, str) else None
+    return part if found is None else models.env(found[1])
 
 
 def _header(text: str) -> tuple[str, Any]:

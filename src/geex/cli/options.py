@@ -155,6 +155,10 @@ class Question:
     batch: Annotated[int | None, Option(min=1, help="Rows per call of the model.", rich_help_panel=RUN)] = None
     quiet: Annotated[bool, Option("--quiet", help="Print no progress bar.", rich_help_panel=RUN)] = False
 
+    def files(self) -> list[str | None]:
+        """Return the names that may be files, which no result may overwrite."""
+        return [self.model, self.input, self.labels, self.baseline, self.features]
+
 
 @dataclass(frozen=True)
 class Preparation:
@@ -224,7 +228,10 @@ class ModelOptions:
     ] = None
     request: Annotated[
         str | None,
-        Option(help='The JSON of a request, with "{rows}" in place of the rows.', rich_help_panel=CONNECTION),
+        Option(
+            help='The JSON of a request, with "{rows}" in place of the rows, and "env:VARIABLE" in place of a token.',
+            rich_help_panel=CONNECTION,
+        ),
     ] = None
     response: Annotated[
         str | None,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from geex.errors import InputError, MissingPackage
+from geex.models.http_cookies import add_cookies, cookies_of, keep_cookies, refuse_cookies
 from geex.models.http_network import LARGEST_REPLY, Network, ReplyTooLarge, exchange
 from geex.models.redaction import hide_in_logs
 from geex.models.request_formats import Body
@@ -41,15 +42,23 @@ class Reply:
     content: bytes
 
 
-def send(address: Address, body: Body, headers: dict[str, str], timeout: float, verify: bool | str) -> Reply:
-    """Post a body and read the whole reply within `timeout` seconds. Errors are those of httpx, or ReplyTooLarge."""
+def send(
+    address: Address, body: Body, headers: dict[str, str], timeout: float, verify: bool | str, model: Any
+) -> Reply:
+    """Post a body and read the whole reply within `timeout` seconds. Errors are those of httpx, or ReplyTooLarge.
+
+    model: whose cookies are sent and kept.
+    """
     hide_in_logs()
     client = _client(verify)
     merged = {"Accept-Encoding": "gzip", **body.headers, **headers}
+    cookies = cookies_of(model, library())
+    add_cookies(cookies, address.url, merged, library())
     with (
         exchange(timeout),
         client.stream("POST", address.url, content=body.content, headers=merged, timeout=timeout) as response,
     ):
+        keep_cookies(cookies, response)
         content = b"".join(_decoded(response.iter_raw(), response.headers.get("Content-Encoding", "identity")))
         return Reply(response.status_code, response.headers, content)
 
@@ -106,6 +115,7 @@ def _open_client(verify: bool | str) -> Any:
         ) from None
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=IDLE_CONNECTIONS)
     client = httpx.Client(verify=context, limits=limits)
+    refuse_cookies(client)
     # httpx has no public way to set the network of its connections, those through proxies included
     for transport in (client._transport, *client._mounts.values()):
         if transport is not None:

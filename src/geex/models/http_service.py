@@ -107,7 +107,7 @@ class Http:
                 code="request-too-large",
             )
         try:
-            return send(self.address, body, headers, self.timeout, self.verify)
+            return send(self.address, body, headers, self.timeout, self.verify, self)
         except ReplyTooLarge:
             failure: ModelError = TooLarge(
                 f"A reply must have at most {LARGEST_REPLY / 2**20:.0f} MB, decoded; that of {self.address} to "

@@ -16,6 +16,8 @@ from geex.errors import InputError, Refused
 from geex.models.redaction import SECRET_KEYS, TOKEN, Confidential, excerpt
 from geex.models.secrets import Env
 
+# What stands for the rows of a call, or for its only row, in a template.
+ROWS = ("{rows}", "{row}")
 # Characters of names in an answer that a message quotes.
 NAMES_LENGTH = 200
 # Types of tensors in the Open Inference Protocol.
@@ -226,7 +228,7 @@ def _revealed(template: Any, name: str = "") -> list[str]:
     if isinstance(template, Env):
         return [template.reveal()]
     if isinstance(template, str):
-        secret = template not in ("{row}", "{rows}") and (SECRET_KEYS.search(name) or TOKEN.search(template))
+        secret = template not in ROWS and (SECRET_KEYS.search(name) or TOKEN.search(template))
         return [template] if secret else []
     if isinstance(template, Mapping):
         return [text for key, part in template.items() for text in _revealed(part, f"{name} {key}")]

@@ -102,12 +102,14 @@ class Scene:
         no place in a picture.
     names: of all features (p,).
     cells: what x has there, " = 3.49", where features are the columns of a row, with names.
+    source: the explanation of these outputs, with its answers if they are there.
     """
 
     outputs: list[Output]
     picture: np.ndarray | None
     index: np.ndarray | None
     names: list[str]
+    source: Explanation
     cells: Sequence[str] = ()
 
     def cell(self, feature: int) -> str:
@@ -138,7 +140,8 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
         raise InputError(
             f"Only an explanation can be shown; got {type(explanation).__name__}.", code="not-an-explanation"
         )
-    shown = _estimated(_few(explanation), outputs, errors).numpy()
+    source = _estimated(_few(explanation), outputs, errors)
+    shown = source.numpy()
     around = shown.values if shown.centre is None else shown.centre
     fields = (shown.values, shown.stderr, around)
     values, stderr, centre = (np.asarray(with_axis(a, shown.target), np.float64) for a in fields)
@@ -155,6 +158,7 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
         picture=picture,
         index=index,
         names=_names(explanation, features, values.shape[1], index),
+        source=source,
         cells=_cells(shown, features),
     )
 
