@@ -31,6 +31,8 @@ class Answers:
         The k outputs that are explained.
     score
         The function of the answers that is explained.
+    mean_ends
+        The scored answers (2, k) for x and the baseline, as means of several answers each. None: each has one answer.
     """
 
     plan: Plan
@@ -38,6 +40,7 @@ class Answers:
     ends: Array
     targets: list[int]
     score: Score = None
+    mean_ends: Array | None = None
 
     def outputs(self, raw: Array) -> Array:
         """Return the scored answers of the targets (n, k) for raw answers (n, K)."""
@@ -46,7 +49,7 @@ class Answers:
     @property
     def ends_scored(self) -> Array:
         """The scored answers (2, k): f(x) and f(x̊) of every target."""
-        return self.outputs(self.ends)
+        return self.outputs(self.ends) if self.mean_ends is None else self.mean_ends
 
     @property
     def span(self) -> Array:

@@ -10,13 +10,13 @@ neighbouring strata of α, so that half the squared difference of their terms es
 Values are summed in float64, chunk by chunk, so they do not depend on the batch.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 from geex._arrays.arrays import Array, namespace
 from geex._estimate.answers import Answers
 from geex._plan.plan import Chunk
-from geex._protocols import Estimate
+from geex._protocols import Estimate, ModelNoise
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,8 @@ class Moments(Estimate):
     """Sums over draws for k outputs and p features: mergeable with +.
 
     total (k, p) Σ t;  spread (k, p) Σ_couples (t − t')²;  sum_spread (k,) the same for t summed over features;
-    draws, how many of them are in couples, and the number of couples of units.
+    draws, how many of them are in couples, and the number of couples of units; square (k,) Σ d², and variance: that of d
+    where that of an answer is 1. noise: that of the model.
     """
 
     total: Array
@@ -33,6 +34,9 @@ class Moments(Estimate):
     draws: int
     coupled: int
     couples: int
+    square: Array
+    variance: float = 0.5
+    noise: ModelNoise | None = None
 
     def __add__(self, other: "Moments") -> "Moments":
         return Moments(
@@ -42,6 +46,8 @@ class Moments(Estimate):
             self.draws + other.draws,
             self.coupled + other.coupled,
             self.couples + other.couples,
+            self.square + other.square,
+            self.variance,
         )
 
     @property
@@ -63,6 +69,21 @@ class Moments(Estimate):
     def sum_stderr(self) -> Array:
         """Standard error of Σ_k ξ_k (k,)."""
         return self._deviation(self.sum_spread)
+
+    @property
+    def noise_stderr(self) -> Array:
+        """The part of the standard errors that is the model's noise: as much as its variance is of the mean of d²."""
+        if self.noise is None:
+            return 0 * self.stderr
+        xp = namespace(self.square)
+        mean = xp.where(self.square > 0, self.square, xp.ones_like(self.square)) / self.draws
+        part = xp.clip(self.variance * self.noise.draws**2 / mean, None, 1.0)
+        return self.stderr * xp.sqrt(part)[:, None]
+
+    def with_model_noise(self, noise: ModelNoise) -> "Moments":
+        """Return the same for a model with noise. The errors include that of the draws, and values have none of the
+        ends."""
+        return replace(self, noise=noise)
 
     def _deviation(self, spread: Array) -> Array:
         if not self.coupled:
@@ -86,6 +107,8 @@ def moments(chunk: Chunk, outputs: Array, regions: Array | None = None) -> Momen
         chunk.count,
         units // 2 * 2 * search.block,
         units // 2,
+        xp.sum(xp.stack([contrast(outputs[:, :, target]) for target in range(outputs.shape[2])]) ** 2, axis=1),
+        0.5 if search.rows == 2 else 1.0,
     )
 
 

@@ -13,9 +13,16 @@ were left out of the fit do the others say what it is off by:
 
     ξ = ξ̂ + Σ_i n_s/N_s ω_i ē_i ρ_i / m
 
+of which the share that is the model's noise does not.
+
 Their error is that of the spread, or the fit's own, whichever is larger; of runs that are not fitted whole the latter
-says nothing. Where the model was not seen to answer the same twice, ρ may be its noise, and is added to the latter; and
-the noise of f(x) and f(x̊) is shared out.
+says nothing. Where x was queried once, ρ may be the model's noise, and is added to the latter.
+
+Where the model has noise of variance v_i in d_i, the spread holds it for the share of a stratum that was not queried. For
+the rest ρ_i r_i estimates it, whether v_i is the same for all draws or not, and the noise of f(x) and f(x̊) is shared out:
+
+    Var = Σ_i (1 − n_s/N_s) t_i² + n_s/N_s (ω_i ē_i / m)² ρ_i r_i + Var[f(x) − f(x̊)] / q²
+
 Draws that are hardly more than players agree with a sum of players by chance now and then, above all where a model
 knows few numbers, as forests do. Until there are twice as many, a value is not held for known to better than
 
@@ -37,19 +44,23 @@ from geex._estimate.linear.prior_selection import evenly
 from geex._estimate.subset_process import Hyperparameters, SubsetProcess, select_hyperparameters
 from geex._plan.subsets import Subsets, strata
 from geex._problem.estimand import Note
-from geex._protocols import Estimate
+from geex._protocols import Estimate, ModelNoise
 
 FITTED = 1536  # draws that are fitted; the others say what the fit is off by
 
 
 @dataclass(frozen=True, eq=False)
 class OutputEstimate:
-    """Values, what makes them unbiased, standard errors (r,) and degrees of freedom of one output."""
+    """Values, what makes them unbiased, standard errors (r,) and degrees of freedom of one output.
+
+    noise (r,): the variance that the noise of the draws' answers makes; 0 for a model without noise.
+    """
 
     values: np.ndarray
     shift: np.ndarray
     stderr: np.ndarray
     freedom: float
+    noise: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,13 +74,20 @@ class ShapleyEstimate(Estimate):
     differences: np.ndarray
     wholes: np.ndarray
     sizes: np.ndarray
-    hyperparameters: list[Hyperparameters]
     players: tuple[int, ...]
     features: int
     template: Array
     rows: np.ndarray | None = None
-    noise: np.ndarray | None = None
+    noise: ModelNoise | None = None
     notes: tuple[Note, ...] = (Note.FIT_OR_LEFT_OUT,)
+
+    @cached_property
+    def hyperparameters(self) -> list[Hyperparameters]:
+        """θ and λ of every output."""
+        known = np.array([noise or 0.0 for noise in self._draw_noise])
+        return select_hyperparameters(
+            self.contrasts, self.differences, self.wholes, known if known.any() else None
+        )
 
     @property
     def values(self) -> Array:
@@ -89,17 +107,24 @@ class ShapleyEstimate(Estimate):
     @property
     def sum_stderr(self) -> Array:
         """The sum is known, but for the noise of f(x) and f(x̊)."""
-        return like(np.zeros(len(self.wholes)) if self.noise is None else 2**0.5 * self.noise, self.template)
+        return like(np.zeros(len(self.wholes)) if self.noise is None else host(self.noise.ends), self.template)
 
-    def with_model_noise(self, noise: Array) -> "ShapleyEstimate":
+    @property
+    def noise_stderr(self) -> Array:
+        """The part of the standard errors that is the model's noise: that of the draws and of f(x) and f(x̊)."""
+        return self._over_features(
+            [np.hypot(own.noise**0.5, ends) for own, ends in zip(self._outputs, self._ends, strict=True)]
+        )
+
+    def with_model_noise(self, noise: ModelNoise) -> "ShapleyEstimate":
         """The same for a model with noise (k,)."""
-        return replace(self, noise=host(noise))
+        return replace(self, noise=noise)
 
     @property
     def _ends(self) -> np.ndarray:
         """What the noise of f(x) and f(x̊) does to values, or sums over rows: the whole is shared out (k, r)."""
         shares = np.ones(len(self.players)) if self.rows is None else self.rows.sum(axis=1)
-        noise = np.zeros(len(self.sizes)) if self.noise is None else 2**0.5 * self.noise / self.sizes
+        noise = np.zeros(len(self.sizes)) if self.noise is None else host(self.noise.ends) / self.sizes
         return np.outer(noise, shares / len(self.players))
 
     @property
@@ -128,14 +153,23 @@ class ShapleyEstimate(Estimate):
 
     @cached_property
     def _outputs(self) -> list[OutputEstimate]:
-        steady = np.zeros(len(self.sizes), bool) if self.noise is None else self.noise == 0
-        outputs = zip(self.differences.T, self.wholes, self.hyperparameters, steady, strict=True)
+        outputs = zip(self.differences.T, self.wholes, self.hyperparameters, self._draw_noise, strict=True)
         with one_thread():
-            return [self._estimate_output(own, float(whole), one, bool(same)) for own, whole, one, same in outputs]
+            return [self._estimate_output(own, float(whole), one, noise) for own, whole, one, noise in outputs]
+
+    @property
+    def _draw_noise(self) -> list[float | None]:
+        """The variance of the noise of every output's differences, over its size; None: not known."""
+        if self.noise is None:
+            return [None] * len(self.sizes)
+        found = 2 * (host(self.noise.draws) / self.sizes) ** 2
+        ends = host(self.noise.answer) + host(self.noise.ends) > 0
+        return [max(float(one), np.finfo(float).tiny) if any_noise else float(one) for one, any_noise in zip(found, ends)]
 
     def _estimate_output(
-        self, differences: np.ndarray, whole: float, hyperparameters: Hyperparameters, steady: bool
+        self, differences: np.ndarray, whole: float, hyperparameters: Hyperparameters, noise: float | None
     ) -> OutputEstimate:
+        """noise: the variance of the noise of d; 0: there is none; None: not known."""
         fitted = evenly(differences[:, None], FITTED)
         process = SubsetProcess(self.contrasts[fitted], differences[fitted], whole, hyperparameters)
         left, slopes = differences - process.predicted(self.contrasts), np.zeros(self.contrasts.shape)
@@ -146,17 +180,34 @@ class ShapleyEstimate(Estimate):
         steps = self._steps @ rows.T
         terms = (weights * residuals)[:, None] * (steps - slopes @ rows.T)
         known = (weights * (1 - unasked) * left)[:, None] * steps
+        chance = self._noise_of(left, residuals, noise)
         values, shift = rows @ process.values + known.sum(axis=0), unasked @ terms
+        if chance:
+            values, shift = values - chance * known.sum(axis=0), shift + chance * known.sum(axis=0)
         if len(fitted) < len(differences):
             values, shift = values + shift, 0 * shift
         spread = unasked @ terms**2 * len(terms) / max(1, len(terms) - 1)
-        own = (not steady) * np.sum(known[fitted] ** 2, axis=0) * len(terms) / len(fitted)
+        own = (noise is None) * np.sum(known[fitted] ** 2, axis=0) * len(terms) / len(fitted)
         if len(fitted) == len(differences):
             own = own + np.sum((rows @ process.covariance) * rows, axis=1)
         own = np.maximum(own, np.mean(process.values**2) * _floor(len(terms), rows))
         off = unasked * (weights * residuals) ** 2
+        part = 0 * spread
+        if noise:
+            off = (weights * residuals) ** 2
+            left_over = np.maximum(left * residuals, 0)
+            model = (weights**2 * left_over)[:, None] * steps**2
+            spread = spread + (1 - unasked) @ model
+            part = chance * model.sum(axis=0)
         freedom = off.sum() ** 2 / np.sum(off**2) - 1 if off.any() else 1.0
-        return OutputEstimate(values, shift, np.sqrt(np.maximum(spread, np.maximum(own, 0))), max(1.0, freedom))
+        error = np.sqrt(np.maximum(spread, np.maximum(own, 0)))
+        return OutputEstimate(values, shift, error, max(1.0, freedom), part)
+
+    @staticmethod
+    def _noise_of(left: np.ndarray, residuals: np.ndarray, noise: float | None) -> float:
+        """Return how much of what is left of d (n,) is noise of variance `noise`, as a share of its mean square."""
+        whole = float(np.mean(np.maximum(left * residuals, 0)))
+        return min(1.0, noise / whole) if noise and whole else 0.0
 
     @cached_property
     def _weights(self) -> tuple[np.ndarray, np.ndarray]:
@@ -166,7 +217,7 @@ class ShapleyEstimate(Estimate):
         sizes = np.minimum(shown, q - shown)
         members, kappa = strata(q)
         asked = np.bincount(sizes, minlength=len(members) + 1)[sizes]
-        return kappa[sizes - 1] / asked, 1 - asked / members[sizes - 1]
+        return kappa[sizes - 1] / asked, np.maximum(0.0, 1 - asked / members[sizes - 1])
 
     @property
     def _steps(self) -> np.ndarray:
@@ -198,5 +249,4 @@ def estimate_shapley(answers: Answers) -> ShapleyEstimate:
     sizes = np.where(sizes > 0, sizes, 1.0)  # of answers of any size, near 1
     d, wholes = d / sizes, wholes / sizes
     features = prod(plan.features.shape(tuple(plan.explicand.shape)))
-    found = select_hyperparameters(rows, d, wholes)
-    return ShapleyEstimate(rows, d, wholes, sizes, found, search.players, features, answers.ends)
+    return ShapleyEstimate(rows, d, wholes, sizes, search.players, features, answers.ends)

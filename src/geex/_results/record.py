@@ -9,10 +9,10 @@ from geex._arrays.arrays import Array, library, like, namespace
 from geex._estimate.answers import Answers
 from geex._plan.plan import Chunk, Plan
 from geex._problem.declared import Unnamed, declared
-from geex._problem.estimand import Estimand
+from geex._problem.estimand import Additive, Estimand
 from geex._problem.task import Task
-from geex._protocols import Estimate, Method
-from geex._results.end_answers import EndAnswers
+from geex._protocols import Estimate, Method, RoundsMethod
+from geex._results.end_answers import EndAnswers, Repeats
 from geex._results.explanation import Explanation, completed
 from geex._results.precision import reaches
 from geex._results.settings import Settings
@@ -29,7 +29,7 @@ class Record:
 
     ends (1 + baselines, K): the raw answers for x and the baselines. answers[b] (rows, K): those of plans[b].
     targets: the k outputs that are explained. again (1, K): the second answer for x; None if x was queried once.
-    partial: whether the run was interrupted. ended: why a rule ended it.
+    partial: whether the run was interrupted. ended: why a rule ended it. repeats: answers to queries that were repeated.
     """
 
     task: Task
@@ -41,11 +41,12 @@ class Record:
     again: Array | None = None
     partial: bool = False
     ended: str = ""
+    repeats: Repeats | None = None
 
     @property
     def end_answers(self) -> EndAnswers:
         """The answers for x and the baselines, with the targets and the score."""
-        return EndAnswers(self.ends, self.targets, self.task.score, self.again)
+        return EndAnswers(self.ends, self.targets, self.task.score, self.again, self.repeats)
 
     def method_answers(self) -> list[Answers]:
         """Return the answers as the method gets them, for each baseline."""
@@ -64,7 +65,8 @@ class Record:
                     code="no-joint-errors",
                 )
             parts.append(found)
-        parts = [self.end_answers.with_model_noise(part) for part in parts]
+        ends = self.end_answers
+        parts = [ends.with_model_noise(part, place) for place, part in enumerate(parts)]
         values, centre = (sum(found) / len(parts) for found in ([p.values for p in parts], _centres(parts)))
         stderr = sum(part.stderr**2 for part in parts) ** 0.5 / len(parts)
         return values, centre, stderr + _rare(self, parts)[:, None]
@@ -99,13 +101,13 @@ def explained(record: Record, parts: list[Estimate]) -> Explanation:
     """Averages the parts (one for each baseline) and says what they are."""
     task, plans, ends = record.task, record.plans, record.end_answers
     xp = namespace(task.explicand)
-    parts, count = [ends.with_model_noise(part) for part in parts], len(parts)
+    parts, count = [ends.with_model_noise(part, place) for place, part in enumerate(parts)], len(parts)
     rare = _rare(record, parts)[:, None] * _differing(task)
     shape = (len(record.targets), *task.features.shape(tuple(task.explicand.shape)))
     values = xp.reshape(sum(part.values for part in parts) / count, shape)
     centre = xp.reshape(sum(_centres(parts)) / count, shape)
     stderr = xp.reshape(sum(part.stderr**2 for part in parts) ** 0.5 / count + rare, shape)
-    gap_stderr = sum(part.sum_stderr**2 for part in parts) ** 0.5 / count
+    gap_stderr = _gap_stderr(ends, parts, _estimand(task, plans, parts).additive is Additive.EXACTLY)
     gap = completed(values, ends.base_value, ends.output)
     single = is_single(task.target)
     return Explanation(
@@ -129,7 +131,31 @@ def explained(record: Record, parts: list[Estimate]) -> Explanation:
         ended=record.ended,
         reach=squeezed(_reach(parts, values), single),
         noise=None if ends.noise is None else squeezed(ends.noise, single),
+        noise_stderr=_noise_stderr(parts, stderr, single) if ends.noisy else None,
+        end_queries=ends.counts,
     )
+
+
+def _gap_stderr(ends: EndAnswers, parts: list[Estimate], exactly: bool) -> Array:
+    """Return the standard error of f(x) − f(x̊) − Σ values (k,): noise of the ends and error of the sum.
+
+    exactly: whether values are made to add up. Then the error of their sum is that noise already.
+    """
+    variance = sum(part.sum_stderr**2 for part in parts)
+    if ends.noisy and not exactly:
+        found = [ends.model_noise(part) for part in range(len(parts))]
+        variance = variance + sum(noise.ends**2 for noise in found if noise is not None)
+    return variance**0.5 / len(parts)
+
+
+def _noise_stderr(parts: list[Estimate], stderr: Array, single: bool) -> Array | None:
+    """Return the part of the standard errors that is the model's noise, in their shape; None where it is not known."""
+    xp, found = namespace(stderr), [part.noise_stderr for part in parts]
+    known = [one**2 for one in found if one is not None]
+    if len(known) < len(found):
+        return None
+    whole = xp.reshape(sum(known) ** 0.5 / len(parts), tuple(stderr.shape))
+    return without_axis(xp.minimum(whole, stderr), single)
 
 
 def _rare(record: Record, parts: list[Estimate]) -> Array:
@@ -167,7 +193,7 @@ def _estimand(task: Task, plans: list[Plan], parts: list[Estimate]) -> Estimand:
     found = task.method.estimand(plans[0].search)
     return replace(
         found,
-        adaptive=found.adaptive or any(plan.before is not None for plan in plans),
+        adaptive=found.adaptive or (isinstance(task.method, RoundsMethod) and any(plan.before for plan in plans)),
         clipped=task.bounds is not None and plans[0].search.sigma is not None,
         baselines=len(plans),
         notes=tuple(dict.fromkeys([*found.notes, *(note for part in parts for note in part.notes)])),

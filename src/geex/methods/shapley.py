@@ -17,7 +17,7 @@ from geex._estimate.exact_shapley import ExactEstimate, estimate_exactly
 from geex._estimate.linear.fit import Fits
 from geex._estimate.subset_process_errors import ShapleyEstimate, estimate_shapley
 from geex._plan.presence_masks import PresenceMasks
-from geex._plan.subsets import Subsets, players_of
+from geex._plan.subsets import RepeatedSubsets, Subsets, players_of
 from geex._problem.estimand import Additive, Estimand, Quantity
 from geex._problem.features import neighbouring
 from geex._protocols import Features, Method, Search
@@ -88,12 +88,13 @@ class Shapley(Method):
         return subsets if 1 <= len(players) <= (EXACT if flat else MOST) else some
 
     def estimate(self, answers: Answers) -> Shared:
-        every = answers.plan.search.all_draws
-        if every is None:
+        search = answers.plan.search
+        if not isinstance(search, Subsets | RepeatedSubsets):
             return self.by.estimate(answers)
         answers = replace(answers, chunks=list(answers.chunks))
         queried = sum(chunk.count for chunk, _ in answers.chunks)
-        return estimate_exactly(answers) if queried == every else estimate_shapley(answers)
+        exact = isinstance(search, Subsets) and queried == search.all_draws
+        return estimate_exactly(answers) if exact else estimate_shapley(answers)
 
     def regions(self, answers: Answers, rows: Array) -> Shared:
         return self.estimate(answers).over(rows)
