@@ -2,8 +2,8 @@
 
     ξ_k = Σ_S c_k(S) f(S),   c_k(S) = (s − 1)! (q − s)! / q!  if k ∈ S,   − s! (q − s − 1)! / q!  if not
 
-f(S) is the answer with the features of S showing, s of the q. The empty and the full subset are f(x̊) and f(x). Where the
-model has noise of deviation σ, errors are those of the sum:
+f(S) is the answer with the features of S showing, s of the q. The empty and the full subset are f(x̊) and f(x). Where
+the model has noise of deviation σ, errors are those of the sum:
 
     Var[ξ_k] = σ² Σ_S c_k(S)² + Var[f(x) − f(x̊)] / q²,    S neither empty nor full
 
@@ -17,9 +17,9 @@ import numpy as np
 
 from geex._arrays.arrays import Array, host, like, namespace
 from geex._estimate.answers import Answers
+from geex._estimate.subset_process_errors import estimate_shapley
 from geex._plan.subsets import Subsets
 from geex._problem.estimand import Note
-from geex._estimate.subset_process_errors import estimate_shapley
 from geex._protocols import Estimate, ModelNoise
 
 # The fewest draws to which the process over subsets is fitted, for the noise of single subsets.
@@ -71,7 +71,7 @@ class ExactEstimate(Estimate):
     def with_model_noise(self, noise: ModelNoise) -> Estimate:
         """The same for a model with noise (k,)."""
         found = replace(self, noise=noise)
-        if not found._noisy or self.answers.plan.search.all_draws < FITTED:
+        if not found._noisy or (self.answers.plan.search.all_draws or 0) < FITTED:
             return found
         fitted = estimate_shapley(self.answers).with_model_noise(noise)
         return replace(fitted, notes=(Note.MODEL_NOISE_ONLY,))
@@ -111,7 +111,8 @@ def estimate_exactly(answers: Answers) -> ExactEstimate:
     found = np.zeros((len(rows), count))
     found[:, players] = rows
     parts = found[: len(total)], found[len(total) : -1], found[-1]
-    return ExactEstimate(*(like(part, ends) for part in parts), answers)
+    values, shares, share = (like(part, ends) for part in parts)
+    return ExactEstimate(values, shares, share, answers)
 
 
 def _shares(masks: np.ndarray) -> np.ndarray:

@@ -24,8 +24,8 @@ class Moments(Estimate):
     """Sums over draws for k outputs and p features: mergeable with +.
 
     total (k, p) Σ t;  spread (k, p) Σ_couples (t − t')²;  sum_spread (k,) the same for t summed over features;
-    draws, how many of them are in couples, and the number of couples of units; square (k,) Σ d², and variance: that of d
-    where that of an answer is 1. noise: that of the model.
+    draws, how many of them are in couples, and the number of couples of units; square (k,) Σ d², and variance: that of
+    d where that of an answer is 1. noise: that of the model.
     """
 
     total: Array

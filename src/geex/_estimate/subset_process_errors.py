@@ -18,8 +18,9 @@ of which the share that is the model's noise does not.
 Their error is that of the spread, or the fit's own, whichever is larger; of runs that are not fitted whole the latter
 says nothing. Where x was queried once, ρ may be the model's noise, and is added to the latter.
 
-Where the model has noise of variance v_i in d_i, the spread holds it for the share of a stratum that was not queried. For
-the rest ρ_i r_i estimates it, whether v_i is the same for all draws or not, and the noise of f(x) and f(x̊) is shared out:
+Where the model has noise of variance v_i in d_i, the spread holds it for the share of a stratum that was not queried.
+For the rest ρ_i r_i estimates it, whether v_i is the same for all draws or not. The noise of f(x) and f(x̊) is shared
+out:
 
     Var = Σ_i (1 − n_s/N_s) t_i² + n_s/N_s (ω_i ē_i / m)² ρ_i r_i + Var[f(x) − f(x̊)] / q²
 
@@ -53,7 +54,8 @@ FITTED = 1536  # draws that are fitted; the others say what the fit is off by
 class OutputEstimate:
     """Values, what makes them unbiased, standard errors (r,) and degrees of freedom of one output.
 
-    noise (r,): the variance that the noise of the draws' answers makes; 0 for a model without noise.
+    noise (r,): the variance that the noise of the draws' answers makes; 0 for a model without noise. left: the mean
+    square of what the fit leaves, leave-one-out.
     """
 
     values: np.ndarray
@@ -61,6 +63,7 @@ class OutputEstimate:
     stderr: np.ndarray
     freedom: float
     noise: np.ndarray
+    left: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +88,7 @@ class ShapleyEstimate(Estimate):
     def hyperparameters(self) -> list[Hyperparameters]:
         """θ and λ of every output."""
         known = np.array([noise or 0.0 for noise in self._draw_noise])
-        return select_hyperparameters(
-            self.contrasts, self.differences, self.wholes, known if known.any() else None
-        )
+        return select_hyperparameters(self.contrasts, self.differences, self.wholes, known if known.any() else None)
 
     @property
     def values(self) -> Array:
@@ -108,6 +109,12 @@ class ShapleyEstimate(Estimate):
     def sum_stderr(self) -> Array:
         """The sum is known, but for the noise of f(x) and f(x̊)."""
         return like(np.zeros(len(self.wholes)) if self.noise is None else host(self.noise.ends), self.template)
+
+    @property
+    def left_over(self) -> Array:
+        """The mean square of r over that of d (k,)."""
+        whole = np.mean(self.differences**2, axis=0)
+        return like(np.array([own.left for own in self._outputs]) / np.where(whole > 0, whole, 1), self.template)
 
     @property
     def noise_stderr(self) -> Array:
@@ -164,7 +171,7 @@ class ShapleyEstimate(Estimate):
             return [None] * len(self.sizes)
         found = 2 * (host(self.noise.draws) / self.sizes) ** 2
         ends = host(self.noise.answer) + host(self.noise.ends) > 0
-        return [max(float(one), np.finfo(float).tiny) if any_noise else float(one) for one, any_noise in zip(found, ends)]
+        return [float(one) for one in np.where(ends, np.maximum(found, np.finfo(float).tiny), found)]
 
     def _estimate_output(
         self, differences: np.ndarray, whole: float, hyperparameters: Hyperparameters, noise: float | None
@@ -201,7 +208,7 @@ class ShapleyEstimate(Estimate):
             part = chance * model.sum(axis=0)
         freedom = off.sum() ** 2 / np.sum(off**2) - 1 if off.any() else 1.0
         error = np.sqrt(np.maximum(spread, np.maximum(own, 0)))
-        return OutputEstimate(values, shift, error, max(1.0, freedom), part)
+        return OutputEstimate(values, shift, error, max(1.0, freedom), part, float(np.mean(residuals**2)))
 
     @staticmethod
     def _noise_of(left: np.ndarray, residuals: np.ndarray, noise: float | None) -> float:

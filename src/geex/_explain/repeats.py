@@ -6,14 +6,15 @@ b queries of the plan, which falls as 1/b. If R of M queries go to the ends, R w
 
     Var(R) = g² (Σ w_i s_i)² / R + V b / (M − R),    least where   R / (M − R) = g Σ w_i s_i / √(V b)
 
-G is the fifth of the features with the largest values, and V comes from the first third of the draws. For the same noise
-at every query, R / (M − R) ≈ 1/(2√q) of q features. docs/error-bars.md compares this with fixed numbers of repeats.
+G is the fifth of the features with the largest values, and V comes from the first third of the draws. For the same
+noise at every query, R / (M − R) ≈ 1/(2√q) of q features. docs/error-bars.md compares this with fixed
+numbers of repeats.
 
 All numbers are functions of earlier answers, so a run that continues from a journal repeats the same queries.
 """
 
 from dataclasses import replace
-from math import ceil, prod
+from math import ceil
 
 import numpy as np
 
@@ -32,8 +33,14 @@ FIRST = 8
 SUSPECTED = 4
 # Queries of the plan that are repeated: their noise may differ from that of x and the baseline.
 DRAWS = 12
-# Draws that are queried before it is decided whether answers may be votes.
+# Draws that are queried first, some of which are repeated.
 LOOK = 16
+# Draws for each feature after which a fit explains what a model that does not vote at random answers.
+ENOUGH = 4
+# The fewest draws after which that is decided, and the queries that are left for repeats.
+LEAST_DRAWS, SPARE = 16, 28
+# What a fit leaves of such a model, as a share of the mean square, leave-one-out, is less than this.
+UNEXPLAINED = 0.3
 # The largest share of a budget that goes into the first repeats.
 SHARE = 0.2
 # The largest share of a budget that goes into all repeats of the ends.
@@ -54,7 +61,7 @@ class Repeating:
     def __init__(self, querier: Querier, task: Task, points: Array, ends: EndAnswers, rows: int) -> None:
         self.querier, self.task, self.ends, self.rows = querier, task, ends, rows
         self.points = points[: ends.raw.shape[0], ...]
-        self.held, self.used = ends.raw[:0, :], 0
+        self.held, self.used, self._suspected = ends.raw[:0, :], 0, False
 
     def affordable(self, plan: Plan, draws: int) -> int:
         """Return how many draws the budget is enough for after what was repeated: `draws` if nothing was."""
@@ -62,30 +69,53 @@ class Repeating:
             return draws
         return plan.search.afford((self.rows - self.used) // len(self.task.baselines))
 
-    def begin(self, plan: Plan, draws: int) -> None:
-        """Find out whether the model has noise, if that is likely, and repeat x and the baselines if it has.
-
-        draws: at most so many of the plan may be queried for that.
-        """
+    @property
+    def may_be_votes(self) -> bool:
+        """Whether f(x) and f(x̊) may be votes or marks, which agree by coincidence, and values hold their noise."""
         ends = self.ends
-        if ends.again is None or not (ends.noisy or are_votes(host(_joined([ends.raw, ends.again])))):
-            return
-        count = min(FIRST, int(SHARE * self._spare(plan)) // (1 + len(self.points)))
-        if count < 1 or not (draws or plan_adds_up(self.task, plan)):
+        if ends.again is None or ends.noisy or self._suspected:
+            return False
+        return are_votes(host(_joined([ends.raw, ends.again])))
+
+    def begin(self, plan: Plan, draws: int) -> None:
+        """Repeat x, the baselines and some queries, if the second answer for x differs from the first.
+
+        draws: at most so many of the plan are queried whatever the answers are.
+        """
+        count = self._at_first(plan)
+        if not self.ends.noisy or not count or not (draws or plan_adds_up(self.task, plan)):
             return
         if draws:
             answers = [answers for _, answers in self.querier.chunks(plan, min(draws, LOOK))]
             self.held = _joined([self.held, *answers])
-        if self.querier.incomplete:
+            self._repeat_draws(plan, self.held, count)
+        self._repeat_ends([count] * len(self.points))
+
+    def look_at(self, plan: Plan, draws: int) -> int:
+        """Return the number of draws after which it is decided whether the model votes at random; 0: it is not."""
+        if not plan_adds_up(self.task, plan) or not self._at_first(plan):
+            return 0
+        wanted = max(EARLY * draws, ENOUGH * self._differing(), LEAST_DRAWS)
+        spare = (self.rows // len(self.task.baselines) - SPARE) // plan.search.rows
+        return min(draws, ceil(wanted), spare) if spare >= LEAST_DRAWS and draws >= LEAST_DRAWS else 0
+
+    def suspect(self, found: Estimate, plan: Plan, answers: Array) -> None:
+        """Repeat some queries, if answers so far are votes, and the estimate from them leaves much unexplained."""
+        self._suspected = True
+        left = found.left_over
+        if left is None or not float(np.max(host(left))) > UNEXPLAINED or self.querier.incomplete:
             return
-        if not ends.noisy:
-            if not are_votes(host(_joined([ends.raw, ends.again, self.held])), levels=True):
-                return
-            self._repeat_ends([min(count, SUSPECTED)] * len(self.points))
-        if draws:
-            self._repeat_draws(plan, DRAWS if count == FIRST else count)
+        if not are_votes(host(_joined([self.ends.raw, answers])), levels=True):
+            return
+        count = self._at_first(plan)
+        self._repeat_draws(plan, answers, count)
+        self._repeat_ends([min(count, SUSPECTED)] * len(self.points))
         if self.ends.noisy:
             self._repeat_ends([count] * len(self.points))
+
+    def _at_first(self, plan: Plan) -> int:
+        """Return how often each end is repeated at first: less often where a budget is small."""
+        return max(0, min(FIRST, int(SHARE * self._spare(plan)) // (1 + len(self.points))))
 
     def improve(self, found: Estimate, plan: Plan, draws: int) -> None:
         """Repeat x and the baselines as often as it pays, given the estimate from `draws` draws."""
@@ -112,18 +142,18 @@ class Repeating:
             self.used += int(parts[-1].shape[0]) - first
         self.ends = replace(self.ends, repeats=replace(known, ends=tuple(parts)))
 
-    def _repeat_draws(self, plan: Plan, count: int) -> None:
-        """Repeat `count` of the queries whose answers are held, spread over them."""
-        held = int(self.held.shape[0])
-        xp = namespace(self.held)
-        places = like(np.unique(np.linspace(0, held - 1, min(count, held)).round().astype(np.int64)), self.held, xp.int64)
-        rows = namespace(self.points).take(plan.rows(0, held), places, axis=0)
+    def _repeat_draws(self, plan: Plan, answers: Array, count: int) -> None:
+        """Repeat some of the queries that have answers, spread over them: fewer where a budget is small."""
+        have, xp = int(answers.shape[0]), namespace(answers)
+        most = min(DRAWS if count == FIRST else count, have)
+        places = like(np.unique(np.linspace(0, have - 1, most).round().astype(np.int64)), answers, xp.int64)
+        rows = namespace(self.points).take(plan.rows(0, have), places, axis=0)
         second = None if self.querier.incomplete else self.querier.ends(Ends(rows), 0, int(rows.shape[0]))
         if second is None:
             return
         self.used += int(second.shape[0])
         known = self.ends.repeats or Repeats(tuple(self.ends.raw[:0, :] for _ in self.points))
-        self.ends = replace(self.ends, repeats=replace(known, draws=(xp.take(self.held, places, axis=0), second)))
+        self.ends = replace(self.ends, repeats=replace(known, draws=(xp.take(answers, places, axis=0), second)))
 
     def _paying(self, found: Estimate, plan: Plan, draws: int) -> list[int]:
         """Return how often it pays to repeat each end: for the output whose ends have most noise beside its draws."""
@@ -131,7 +161,7 @@ class Repeating:
         weights = np.array([1.0, *[1 / baselines] * baselines])
         noise = weights[:, None] * np.stack(self.ends.deviations)
         features = int(found.values.shape[1])
-        differing = max(1, self._differing(features))
+        differing = max(1, self._differing())
         share = TOP * differing / features
         tops = np.stack([leading(found, output, share) for output in range(noise.shape[1])]).astype(float)
         variance = draws * rows * sum_stderr(found, tops) ** 2
@@ -151,12 +181,11 @@ class Repeating:
         ends = 0 if self.ends.repeats is None else sum(int(more.shape[0]) for more in self.ends.repeats.ends)
         return max(0, self.rows - self.used - draws * plan.search.rows * len(self.task.baselines)) + ends
 
-    def _differing(self, features: int) -> int:
+    def _differing(self) -> int:
         """Return how many features differ from a baseline."""
         task, xp = self.task, namespace(self.task.explicand)
         apart = sum(xp.astype(task.explicand != baseline, xp.float64) for baseline in task.baselines)
-        total = task.features.total(apart[None, ...])
-        return int(np.count_nonzero(host(total))) if prod(total.shape) == features else features
+        return int(np.count_nonzero(host(task.features.total(apart[None, ...]))))
 
 
 def plan_adds_up(task: Task, plan: Plan) -> bool:

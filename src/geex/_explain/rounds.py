@@ -12,11 +12,11 @@ from math import ceil
 import numpy as np
 
 from geex._arrays.arrays import Array, accelerated, host, namespace
+from geex._explain.repeats import EARLY, Repeating, plan_adds_up
 from geex._plan.plan import Chunk, DrawCache, Plan, seed_of
 from geex._problem.task import Task
 from geex._protocols import Estimate, Method, RoundsMethod
 from geex._query.ordered_answers import Querier
-from geex._explain.repeats import EARLY, Repeating, plan_adds_up
 from geex._results.record import estimated, stored
 
 FIRST = 16
@@ -48,7 +48,7 @@ def query_at_once(
 ) -> PlanResult | None:
     """Query `draws` draws, and estimate while the answers come in; return None if the run stopped before the first."""
     ends = repeating.ends
-    if ends.noisy or (part == 0 and repeating.held.shape[0]):
+    if ends.noisy or (part == 0 and repeating.may_be_votes and repeating.look_at(plan, draws)):
         return _query_in_two(querier, task, plan, draws, repeating, part)
     blocks = [ends.raw[:0, :]]
     chunks = _collecting(querier.chunks(plan, draws), blocks)
@@ -75,7 +75,11 @@ def _query_in_two(
     def estimate() -> Estimate:
         return estimated(task.method, repeating.ends.answers(plan, stored(plan, answers), part))
 
-    if repeating.ends.noisy:
+    if part == 0 and repeating.may_be_votes:
+        answers = more(repeating.look_at(plan, draws))
+        if not querier.incomplete:
+            repeating.suspect(estimate(), plan, answers)
+    if repeating.ends.noisy and not querier.incomplete:
         answers = more(ceil(EARLY * repeating.affordable(plan, draws)))
         if part == 0 and not querier.incomplete and plan_adds_up(task, plan):
             repeating.improve(estimate(), plan, answers.shape[0] // plan.search.rows)
@@ -127,6 +131,8 @@ def query_in_rounds(
             return PlanResult(plan, answers, estimated(task.method, ends.answers(plan, stored(plan, answers), part)))
         if stop is not None and _may_stop(task.method, number):
             now = estimated(task.method, ends.answers(plan, stored(plan, answers), part))
+            if repeating.may_be_votes and 0 < repeating.look_at(plan, draws) <= done and plan.before is None:
+                repeating.suspect(now, plan, answers)
             repeating.improve(now, plan, done)
             now, ends = repeating.ends.with_model_noise(now, part), repeating.ends
             reason = stop.met(now, before, np.asarray(host(ends.answers(plan, (), part).span)))
@@ -134,16 +140,17 @@ def query_in_rounds(
                 return PlanResult(plan, answers, now, reason)
             before = now
         number += 1
-        if ends.noisy and not isinstance(task.method, RoundsMethod) and (following := _repeating(plan, done)) is not plan:
-            plan, own = following, 0
-        if isinstance(task.method, RoundsMethod):
+        if not isinstance(task.method, RoundsMethod):
+            following = _repeating(plan, done) if ends.noisy else plan
+            plan, own = following, own if following is plan else 0
+        else:
             search = task.method.next_search(number, ends.answers(plan, stored(plan, answers), part))
             plan, own = replace(plan, search=search, seed=seed_of(seed, ROUND, number), before=(plan, own)), 0
 
 
 def first_draws(task: Task, plan: Plan, draws: int) -> int:
     """Return how many draws are queried whatever the answers are."""
-    return min(draws, _size(task.method, plan, 0, 0)) if in_rounds(task) else draws
+    return min(draws, _size(task.method, plan, 0, 0)) if draws and in_rounds(task) else draws
 
 
 def _size(method: Method, plan: Plan, number: int, done: int) -> int:

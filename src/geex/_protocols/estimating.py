@@ -103,6 +103,14 @@ class Estimate:
         return None
 
     @provided
+    def left_over(self) -> Array | None:
+        """What the fit leaves of the differences of answers, leave-one-out, as a share of their mean square (k,).
+
+        Default: None, there is no fit.
+        """
+        return None
+
+    @provided
     def noise_stderr(self) -> Array | None:
         """The part of the standard errors that is the model's noise (k, p). Default: None, not known."""
         return None

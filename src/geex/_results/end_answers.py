@@ -99,8 +99,8 @@ class EndAnswers:
     def deviations(self) -> list[np.ndarray]:
         """The standard deviation of one answer (k,), for x and each baseline; 0 where there is one answer.
 
-        A few votes agree by coincidence now and then. So 0/1 answers count beside VOTES of each kind, as in the interval
-        of Agresti and Coull; votes of several beside one answer with the noise of the plan's.
+        A few votes agree by coincidence now and then. So 0/1 answers count beside VOTES of each kind, as in the
+        interval of Agresti and Coull; votes of several beside one answer with the noise of the plan's.
         """
         if not self.noisy or not self._votes:
             return self._observed
@@ -147,16 +147,15 @@ class EndAnswers:
             return ModelNoise(own, 2**0.5 * own, own)
         shares = [len(self.counts) - 1, 0.0, *[0.0] * (len(self.counts) - 2)]
         shares[1 + part] = 1.0
-        parts = np.stack(
-            [share * s**2 / m for share, s, m in zip(shares, self.deviations, self.counts, strict=True)]
-        )
+        parts = np.stack([share * s**2 / m for share, s, m in zip(shares, self.deviations, self.counts, strict=True)])
         free = np.maximum(1, np.array(self.counts) - 1)[:, None]
         squares = np.sum(parts**2 / free, axis=0)
         known = squares > 0
         freedom = float(np.min(parts.sum(axis=0)[known] ** 2 / squares[known])) if known.any() else np.inf
         draws = self._draws if self.repeats is not None and self.repeats.draws is not None else self._mean_deviation
         found = (self.deviations[0], np.sqrt(parts.sum(axis=0)), draws)
-        return ModelNoise(*(like(one, self.raw) for one in found), freedom)
+        answer, both, plan = (like(one, self.raw) for one in found)
+        return ModelNoise(answer, both, plan, freedom)
 
     @cached_property
     def _looks(self) -> list[np.ndarray]:

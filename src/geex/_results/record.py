@@ -29,7 +29,7 @@ class Record:
 
     ends (1 + baselines, K): the raw answers for x and the baselines. answers[b] (rows, K): those of plans[b].
     targets: the k outputs that are explained. again (1, K): the second answer for x; None if x was queried once.
-    partial: whether the run was interrupted. ended: why a rule ended it. repeats: answers to queries that were repeated.
+    partial: whether the run was interrupted. ended: why a rule ended it. repeats: answers to repeated queries.
     """
 
     task: Task

@@ -243,6 +243,16 @@ class Fits(Estimate):
         return Fits([(places, replace(fit, noise=own(places))) for places, fit in self.fits])
 
     @property
+    def left_over(self) -> Array:
+        found = []
+        for places, fit in self._one_by_one():
+            xp, whole = namespace(fit.left.differences), fit.left.differences
+            square = xp.sum(whole**2, axis=0)
+            left = xp.sum(fit.left.residuals**2, axis=0) / xp.where(square > 0, square, xp.ones_like(square))
+            found.append((places, left))
+        return self._joined(found)
+
+    @property
     def noise_stderr(self) -> Array:
         return self._joined([(places, fit.noise_stderr) for places, fit in self._one_by_one()])
 
