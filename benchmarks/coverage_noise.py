@@ -1,11 +1,11 @@
 """python -m benchmarks.coverage_noise: intervals and costs where the answers of a model are random.
 
-Games have exact Shapley and Banzhaf values (benchmarks.noisy_games), and answers that are votes, or have Gaussian noise,
-or noise that depends on the input. An interval of nominal 95% covers if it contains the exact value: of all features, of
-the fifth with the largest values, of the sum over that fifth, and of the sum over every other feature. Logistic games with
-weights 0 were used while the code was written; the games here have other weights, and half of them another shape.
+Games have exact Shapley and Banzhaf values (benchmarks.noisy_games). Answers are votes, or have Gaussian noise,
+or noise that depends on the input. A nominal 95% interval covers if it contains the exact value: of all features, of
+the fifth with the largest values, of the sum over that fifth, and of the sum over every other feature. Games of other
+weights, all of them logistic, were used while the code was written.
 
-The second table compares the variance, as stated by the errors, with that for fixed numbers of repeats of f(x) and f(x̊).
+The second table compares the stated variance with that for fixed numbers of repeats of f(x) and f(x̊).
 Variances fall as one over the queries, so their ratio is the ratio of queries for the same error.
 """
 

@@ -13,7 +13,11 @@ were left out of the fit do the others say what it is off by:
 
     ξ = ξ̂ + Σ_i n_s/N_s ω_i ē_i ρ_i / m
 
-of which the share that is the model's noise does not.
+Where the model has noise, all that makes the values unbiased, Δ = Σ_i t_i, may be it. Then the values are
+
+    ξ = ξ̂ + (1 − c) Δ,    c = Σ_k Var[Δ_k] / |Δ|²,  at most 1,
+
+after James and Stein.
 
 Their error is that of the spread, or the fit's own, whichever is larger; of runs that are not fitted whole the latter
 says nothing. Where x was queried once, ρ may be the model's noise, and is added to the latter.
@@ -187,11 +191,10 @@ class ShapleyEstimate(Estimate):
         steps = self._steps @ rows.T
         terms = (weights * residuals)[:, None] * (steps - slopes @ rows.T)
         known = (weights * (1 - unasked) * left)[:, None] * steps
-        chance = self._noise_of(left, residuals, noise)
         values, shift = rows @ process.values + known.sum(axis=0), unasked @ terms
-        if chance:
-            values, shift = values - chance * known.sum(axis=0), shift + chance * known.sum(axis=0)
-        if len(fitted) < len(differences):
+        if noise:
+            values, shift = self._shrunken(process, left, residuals, slopes, rows)
+        elif len(fitted) < len(differences):
             values, shift = values + shift, 0 * shift
         spread = unasked @ terms**2 * len(terms) / max(1, len(terms) - 1)
         own = (noise is None) * np.sum(known[fitted] ** 2, axis=0) * len(terms) / len(fitted)
@@ -205,16 +208,21 @@ class ShapleyEstimate(Estimate):
             left_over = np.maximum(left * residuals, 0)
             model = (weights**2 * left_over)[:, None] * steps**2
             spread = spread + (1 - unasked) @ model
-            part = chance * model.sum(axis=0)
+            part = min(1.0, noise / max(np.mean(left_over), noise)) * model.sum(axis=0)
         freedom = off.sum() ** 2 / np.sum(off**2) - 1 if off.any() else 1.0
         error = np.sqrt(np.maximum(spread, np.maximum(own, 0)))
         return OutputEstimate(values, shift, error, max(1.0, freedom), part, float(np.mean(residuals**2)))
 
-    @staticmethod
-    def _noise_of(left: np.ndarray, residuals: np.ndarray, noise: float | None) -> float:
-        """Return how much of what is left of d (n,) is noise of variance `noise`, as a share of its mean square."""
-        whole = float(np.mean(np.maximum(left * residuals, 0)))
-        return min(1.0, noise / whole) if noise and whole else 0.0
+    def _shrunken(
+        self, process: SubsetProcess, left: np.ndarray, residuals: np.ndarray, slopes: np.ndarray, rows: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return values of a model with noise, for rows over players, and what makes them unbiased."""
+        weights, unasked = self._weights
+        own = weights * (unasked * residuals + (1 - unasked) * left)
+        more = self._steps.T @ own - slopes.T @ (weights * unasked * residuals)
+        noise = float(np.sum(own**2 * np.sum(self._steps**2, axis=1)))
+        share = min(1.0, noise / max(float(more @ more), np.finfo(float).tiny))
+        return rows @ (process.values + (1 - share) * more), rows @ (share * more)
 
     @cached_property
     def _weights(self) -> tuple[np.ndarray, np.ndarray]:

@@ -40,7 +40,7 @@ ENOUGH = 4
 # The fewest draws after which that is decided, and the queries that are left for repeats.
 LEAST_DRAWS, SPARE = 16, 28
 # What a fit leaves of such a model, as a share of the mean square, leave-one-out, is less than this.
-UNEXPLAINED = 0.3
+UNEXPLAINED = 0.2
 # The largest share of a budget that goes into the first repeats.
 SHARE = 0.2
 # The largest share of a budget that goes into all repeats of the ends.
@@ -108,7 +108,7 @@ class Repeating:
         if not are_votes(host(_joined([self.ends.raw, answers])), levels=True):
             return
         count = self._at_first(plan)
-        self._repeat_draws(plan, answers, count)
+        self._repeat_draws(plan, answers, max(count, self.rows // 100))
         self._repeat_ends([min(count, SUSPECTED)] * len(self.points))
         if self.ends.noisy:
             self._repeat_ends([count] * len(self.points))
@@ -145,7 +145,7 @@ class Repeating:
     def _repeat_draws(self, plan: Plan, answers: Array, count: int) -> None:
         """Repeat some of the queries that have answers, spread over them: fewer where a budget is small."""
         have, xp = int(answers.shape[0]), namespace(answers)
-        most = min(DRAWS if count == FIRST else count, have)
+        most = min(max(DRAWS, count) if count >= FIRST else count, have)
         places = like(np.unique(np.linspace(0, have - 1, most).round().astype(np.int64)), answers, xp.int64)
         rows = namespace(self.points).take(plan.rows(0, have), places, axis=0)
         second = None if self.querier.incomplete else self.querier.ends(Ends(rows), 0, int(rows.shape[0]))
