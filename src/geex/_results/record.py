@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from math import prod
 
 import numpy as np
 
 from geex._arrays.arrays import Array, library, like, namespace
 from geex._estimate.answers import Answers
+from geex._estimate.rescaled import rescaling
 from geex._plan.plan import Chunk, Plan
 from geex._problem.declared import Unnamed, declared
 from geex._problem.estimand import Additive, Estimand
@@ -20,6 +23,8 @@ from geex._results.target_axis import is_single, squeezed, without_axis
 from geex._version import __version__
 from geex.errors import MethodError
 
+# Errors beyond have squares that float64 does not hold, or nearly.
+SMALL, LARGE = 1e-140, 1e140
 RARE = 1.5  # half of what 95% of as many draws would have met, in draws
 
 
@@ -58,7 +63,7 @@ class Record:
         standard errors: (k, r) each."""
         parts: list[Estimate] = []
         for answers in self.method_answers():
-            found = self.task.method.regions(answers, rows)
+            found = rescaling(partial(self.task.method.regions, rows=rows), answers)
             if found is None:
                 raise MethodError(
                     f"{type(self.task.method).__name__} has no joint errors, so its values cannot be summed up.",
@@ -68,7 +73,7 @@ class Record:
         ends = self.end_answers
         parts = [ends.with_model_noise(part, place) for place, part in enumerate(parts)]
         values, centre = (sum(found) / len(parts) for found in ([p.values for p in parts], _centres(parts)))
-        stderr = sum(part.stderr**2 for part in parts) ** 0.5 / len(parts)
+        stderr = _together([part.stderr for part in parts])
         return values, centre, stderr + _rare(self, parts)[:, None]
 
 
@@ -79,7 +84,7 @@ def _centres(parts: list[Estimate]) -> list[Array]:
 
 def estimated(method: Method, answers: Answers) -> Estimate:
     """Return the estimate for one baseline."""
-    found = method.estimate(answers)
+    found = rescaling(method.estimate, answers)
     if not isinstance(found, Estimate):
         raise MethodError(
             f"{type(method).__name__}.estimate must return an estimate; got a {type(found).__name__}. For a class "
@@ -106,7 +111,7 @@ def explained(record: Record, parts: list[Estimate]) -> Explanation:
     shape = (len(record.targets), *task.features.shape(tuple(task.explicand.shape)))
     values = xp.reshape(sum(part.values for part in parts) / count, shape)
     centre = xp.reshape(sum(_centres(parts)) / count, shape)
-    stderr = xp.reshape(sum(part.stderr**2 for part in parts) ** 0.5 / count + rare, shape)
+    stderr = xp.reshape(_together([part.stderr for part in parts]) + rare, shape)
     gap_stderr = _gap_stderr(ends, parts, _estimand(task, plans, parts).additive is Additive.EXACTLY)
     gap = completed(values, ends.base_value, ends.output)
     single = is_single(task.target)
@@ -141,11 +146,21 @@ def _gap_stderr(ends: EndAnswers, parts: list[Estimate], exactly: bool) -> Array
 
     exactly: whether values are made to add up. Then the error of their sum is that noise already.
     """
-    variance = sum(part.sum_stderr**2 for part in parts)
+    errors = [part.sum_stderr for part in parts]
     if ends.noisy and not exactly:
         found = [ends.model_noise(part) for part in range(len(parts))]
-        variance = variance + sum(noise.ends**2 for noise in found if noise is not None)
-    return variance**0.5 / len(parts)
+        errors += [noise.ends for noise in found if noise is not None]
+    return _together(errors, len(parts))
+
+
+def _together(errors: list[Array], count: int | None = None) -> Array:
+    """Return the standard error of the mean of `count` independent numbers, which is that of as many as there are
+    errors if it is None."""
+    xp, count = namespace(errors[0]), count or len(errors)
+    size = max(float(xp.max(xp.abs(one))) if prod(one.shape) else 0.0 for one in errors)
+    if not 0 < size < np.inf or SMALL < size < LARGE:
+        return sum(one**2 for one in errors) ** 0.5 / count
+    return size * (sum((one / size) ** 2 for one in errors) ** 0.5 / count)
 
 
 def _noise_stderr(parts: list[Estimate], stderr: Array, single: bool) -> Array | None:
