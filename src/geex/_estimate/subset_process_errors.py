@@ -51,6 +51,8 @@ from geex._plan.subsets import Subsets, strata
 from geex._problem.estimand import Note
 from geex._protocols import Estimate, ModelNoise
 
+# Players from which on residuals are compared with those of draws that had no part in θ and λ.
+MANY_PLAYERS = 1024
 FITTED = 1536  # draws that are fitted; the others say what the fit is off by
 
 
@@ -188,8 +190,8 @@ class ShapleyEstimate(Estimate):
         residuals[fitted], slopes[fitted] = process.residuals, process.slopes
         weights, unasked = self._weights
         rows = np.eye(len(self.players)) if self.rows is None else self.rows
-        steps = self._steps @ rows.T
-        terms = (weights * residuals)[:, None] * (steps - slopes @ rows.T)
+        steps, moved = (self._steps, slopes) if self.rows is None else (self._steps @ rows.T, slopes @ rows.T)
+        terms = (weights * residuals)[:, None] * (steps - moved)
         known = (weights * (1 - unasked) * left)[:, None] * steps
         values, shift = rows @ process.values + known.sum(axis=0), unasked @ terms
         if noise:
@@ -197,9 +199,13 @@ class ShapleyEstimate(Estimate):
         elif len(fitted) < len(differences):
             values, shift = values + shift, 0 * shift
         spread = unasked @ terms**2 * len(terms) / max(1, len(terms) - 1)
+        if len(self.players) > MANY_PLAYERS:
+            spread = spread * self._optimism(differences, whole) ** 2
         own = (noise is None) * np.sum(known[fitted] ** 2, axis=0) * len(terms) / len(fitted)
         if len(fitted) == len(differences):
-            own = own + np.sum((rows @ process.covariance) * rows, axis=1)
+            covariance = process.covariance
+            within = np.diagonal(covariance) if self.rows is None else np.sum((rows @ covariance) * rows, axis=1)
+            own = own + within
         own = np.maximum(own, np.mean(process.values**2) * _floor(len(terms), rows))
         off = unasked * (weights * residuals) ** 2
         part = 0 * spread
@@ -223,6 +229,21 @@ class ShapleyEstimate(Estimate):
         noise = float(np.sum(own**2 * np.sum(self._steps**2, axis=1)))
         share = min(1.0, noise / max(float(more @ more), np.finfo(float).tiny))
         return rows @ (process.values + (1 - share) * more), rows @ (share * more)
+
+    def _optimism(self, differences: np.ndarray, whole: float) -> float:
+        """Return how much larger residuals are of draws that had no part in θ and λ.
+
+        Of far more players than draws, θ follows the answers so closely that leaving one out hardly shows it.
+        """
+        found = []
+        for first in (0, 1):
+            half = np.arange(len(differences)) % 2 == first
+            own = select_hyperparameters(self.contrasts[half], differences[half, None], np.array([whole]))[0]
+            process = SubsetProcess(self.contrasts[half], differences[half], whole, own)
+            others = differences[~half] - process.predicted(self.contrasts[~half])
+            found.append((np.mean(others**2), np.mean(process.residuals**2)))
+        apart, within = np.sum(found, axis=0)
+        return max(1.0, float(np.sqrt(apart / within))) if within > 0 else 1.0
 
     @cached_property
     def _weights(self) -> tuple[np.ndarray, np.ndarray]:
