@@ -206,7 +206,7 @@ class ShapleyEstimate(Estimate):
             covariance = process.covariance
             within = np.diagonal(covariance) if self.rows is None else np.sum((rows @ covariance) * rows, axis=1)
             own = own + within
-        own = np.maximum(own, np.mean(process.values**2) * _floor(len(terms), rows))
+        own = np.maximum(own, np.mean(process.values**2) * unresolved(len(terms), rows))
         off = unasked * (weights * residuals) ** 2
         part = 0 * spread
         if noise:
@@ -262,7 +262,7 @@ class ShapleyEstimate(Estimate):
         return np.asarray(centred * sum(1 / size for size in range(1, len(self.players))) / 2)
 
 
-def _floor(draws: int, rows: np.ndarray) -> np.ndarray:
+def unresolved(draws: int, rows: np.ndarray) -> np.ndarray:
     """How much of the square of a value so few draws cannot tell of sums over rows (r, q); of the whole nothing."""
     q = rows.shape[1]
     share = np.clip(2 - draws / q, 0, 1) / (1 + max(0, draws - q))

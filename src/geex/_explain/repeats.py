@@ -73,7 +73,7 @@ class Repeating:
     def may_be_votes(self) -> bool:
         """Whether f(x) and f(x̊) may be votes or marks, which agree by coincidence, and values hold their noise."""
         ends = self.ends
-        if ends.again is None or ends.noisy or self._suspected:
+        if ends.again is None or ends.noisy or self._suspected or self.task.background:
             return False
         return are_votes(host(_joined([ends.raw, ends.again])))
 
@@ -83,7 +83,7 @@ class Repeating:
         draws: at most so many of the plan are queried whatever the answers are.
         """
         count = self._at_first(plan)
-        if not self.ends.noisy or not count or not (draws or plan_adds_up(self.task, plan)):
+        if not self.ends.noisy or self.task.background or not count or not (draws or plan_adds_up(self.task, plan)):
             return
         if draws:
             answers = [answers for _, answers in self.querier.chunks(plan, min(draws, LOOK))]
@@ -119,7 +119,7 @@ class Repeating:
 
     def improve(self, found: Estimate, plan: Plan, draws: int) -> None:
         """Repeat x and the baselines as often as it pays, given the estimate from `draws` draws."""
-        noise = self.ends.model_noise(0)
+        noise = None if self.task.background else self.ends.model_noise(0)
         if noise is None or not self.ends.noisy or self.querier.incomplete or not plan_adds_up(self.task, plan):
             return
         found = found.with_model_noise(replace(noise, ends=0 * noise.ends))

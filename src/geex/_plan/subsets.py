@@ -84,7 +84,7 @@ class RepeatedSubsets(Search):
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
         q = len(self.players)
         done = np.bincount(in_turn(q, 0, self.after)[0], minlength=len(strata(q)[0]) + 1)[1:]
-        return _draws(self.features, self.players, in_turn(q, chunk * count, count, done), seed, explicand)
+        return _draws(self.features, self.players, in_turn(q, chunk * count, count, done=done), seed, explicand)
 
     def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
         return PresenceMasks(self.features, 0.5).queries(draws, explicand, baseline)
@@ -105,7 +105,7 @@ def _draws(
             place = (sizes == stratum) & (passes == number)
             stream = Stream(seed, (5, int(stratum), *([int(number)] if number else [])), explicand)
             own = members[place] - number * int(strata(q)[0][stratum - 1])
-            shown[place] = _members(q, int(stratum), own, stream)
+            shown[place] = members_shown(q, int(stratum), own, stream)
     masks = np.zeros((len(shown), prod(features.shape(tuple(explicand.shape)))))
     masks[:, list(players)] = shown
     return Draws(like(shown.mean(axis=1), explicand), like(masks, explicand))
@@ -127,15 +127,18 @@ def strata(q: int) -> tuple[np.ndarray, np.ndarray]:
     return members, weights / weights.sum()
 
 
-def in_turn(q: int, first: int, count: int, done: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def in_turn(
+    q: int, first: int, count: int, copies: int = 1, done: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the strata of `count` draws from number `first` on, and their members; fewer at the end.
 
+    copies: how often every subset is a member of its stratum, as with each row of a background.
     done: how many members of every stratum were drawn before the first of these draws. Then members are repeated, and
     number j ≥ N_s is member j mod N_s again. None: none was drawn, and none is repeated.
     """
     members, weights = strata(q)
     pace = np.sqrt(weights)
-    most = members if done is None else np.full(len(members), np.inf)
+    most = members * copies if done is None else np.full(len(members), np.inf)
     before = np.zeros(len(members), np.int64) if done is None else done
 
     def begun(time: float) -> np.ndarray:
@@ -163,7 +166,7 @@ def _time(begun: Callable[[float], np.ndarray], draws: int, reached: bool) -> fl
     return high if reached else low
 
 
-def _members(q: int, size: int, numbers: np.ndarray, stream: Stream) -> np.ndarray:
+def members_shown(q: int, size: int, numbers: np.ndarray, stream: Stream) -> np.ndarray:
     """Return members of a stratum by their numbers, each with `size` of the q players (n, q)."""
     count = int(strata(q)[0][size - 1])
     if count >= COUNTED:

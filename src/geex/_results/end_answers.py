@@ -48,6 +48,7 @@ class EndAnswers:
     """Raw answers (1 + baselines, K) for x and the baselines, and what is explained of them: k targets of the score.
 
     again: the second raw answer (1, K) for x; None if x was queried once. repeats: further answers, if there are any.
+    background: whether the baselines are rows of a background, for one estimate.
     """
 
     raw: Array
@@ -55,6 +56,7 @@ class EndAnswers:
     score: Score
     again: Array | None = None
     repeats: Repeats | None = None
+    background: bool = False
 
     @cached_property
     def scored(self) -> Array:
@@ -124,10 +126,11 @@ class EndAnswers:
 
     def answers(self, plan: Plan, chunks: Iterable[tuple[Chunk, Array]], part: int) -> Answers:
         """Return the answers to the plan of baseline number `part`, as a method gets them."""
+        means = self.scored if self.noisy else None
+        if plan.has_background:
+            return Answers(plan, chunks, self.raw, self.targets, self.score, means)
         pair = self._pair(self.raw, part)
-        return Answers(
-            plan, chunks, pair, self.targets, self.score, self._pair(self.scored, part) if self.noisy else None
-        )
+        return Answers(plan, chunks, pair, self.targets, self.score, None if means is None else self._pair(means, part))
 
     def with_model_noise(self, estimate: Estimate, part: int) -> Estimate:
         """Return the estimate for baseline number `part` with the noise of the model in its errors."""
@@ -145,13 +148,15 @@ class EndAnswers:
             own = self.deviations[0]
             own = like(np.where(own > ROUNDING * np.abs(host(self.output)), own, 0.0), self.raw)
             return ModelNoise(own, 2**0.5 * own, own)
-        shares = [len(self.counts) - 1, 0.0, *[0.0] * (len(self.counts) - 2)]
-        shares[1 + part] = 1.0
-        parts = np.stack([share * s**2 / m for share, s, m in zip(shares, self.deviations, self.counts, strict=True)])
+        count = len(self.counts) - 1
+        shares = [1.0, *[1 / count**2] * count] if self.background else [float(count), *[0.0] * count]
+        shares[1 + part] = shares[1 + part] or 1.0
+        known = [s if m > 1 else self._mean_deviation for s, m in zip(self.deviations, self.counts, strict=True)]
+        parts = np.stack([share * s**2 / m for share, s, m in zip(shares, known, self.counts, strict=True)])
         free = np.maximum(1, np.array(self.counts) - 1)[:, None]
         squares = np.sum(parts**2 / free, axis=0)
-        known = squares > 0
-        freedom = float(np.min(parts.sum(axis=0)[known] ** 2 / squares[known])) if known.any() else np.inf
+        some = squares > 0
+        freedom = float(np.min(parts.sum(axis=0)[some] ** 2 / squares[some])) if some.any() else np.inf
         draws = self._draws if self.repeats is not None and self.repeats.draws is not None else self._mean_deviation
         found = (self.deviations[0], np.sqrt(parts.sum(axis=0)), draws)
         answer, both, plan = (like(one, self.raw) for one in found)

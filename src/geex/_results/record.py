@@ -51,7 +51,7 @@ class Record:
     @property
     def end_answers(self) -> EndAnswers:
         """The answers for x and the baselines, with the targets and the score."""
-        return EndAnswers(self.ends, self.targets, self.task.score, self.again, self.repeats)
+        return EndAnswers(self.ends, self.targets, self.task.score, self.again, self.repeats, self.task.background)
 
     def method_answers(self) -> list[Answers]:
         """Return the answers as the method gets them, for each baseline."""
@@ -129,7 +129,7 @@ def explained(record: Record, parts: list[Estimate]) -> Explanation:
         settings=_settings(task, plans),
         explicand=task.explicand,
         features=task.features,
-        baseline=sum(task.baselines[:count]) / count,
+        baseline=sum(task.baselines) / len(task.baselines),
         record=record,
         centre=without_axis(centre, single) if any(part.centre is not None for part in parts) else None,
         partial=record.partial,
@@ -210,7 +210,7 @@ def _estimand(task: Task, plans: list[Plan], parts: list[Estimate]) -> Estimand:
         found,
         adaptive=found.adaptive or (isinstance(task.method, RoundsMethod) and any(plan.before for plan in plans)),
         clipped=task.bounds is not None and plans[0].search.sigma is not None,
-        baselines=len(plans),
+        baselines=len(task.baselines),
         notes=tuple(dict.fromkeys([*found.notes, *(note for part in parts for note in part.notes)])),
     )
 
@@ -223,7 +223,7 @@ def _settings(task: Task, plans: list[Plan]) -> Settings:
         features=declared(task.features),
         score=Unnamed(repr(task.score), "score") if callable(task.score) else task.score,
         baseline=task.baseline,
-        baselines=len(plans),
+        baselines=len(task.baselines),
         stop=declared(task.stop),
         queries=task.queries,
         twice=task.twice,
