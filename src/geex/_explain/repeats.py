@@ -88,6 +88,10 @@ class Repeating:
         if draws:
             answers = [answers for _, answers in self.querier.chunks(plan, min(draws, LOOK))]
             self.held = _joined([self.held, *answers])
+            none = tuple(self.ends.raw[:0, :] for _ in self.points)
+            self.ends = replace(self.ends, repeats=Repeats(none, sample=self.held))
+            if not self.ends.noisy:  # f(x) and f(x̊) are equal but for rounding
+                return
             self._repeat_draws(plan, self.held, count)
         self._repeat_ends([count] * len(self.points))
 

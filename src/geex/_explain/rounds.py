@@ -48,7 +48,11 @@ def query_at_once(
 ) -> PlanResult | None:
     """Query `draws` draws, and estimate while the answers come in; return None if the run stopped before the first."""
     ends = repeating.ends
-    if ends.noisy or (part == 0 and repeating.may_be_votes and repeating.look_at(plan, draws)):
+    if (
+        ends.noisy
+        or (part == 0 and repeating.held.shape[0])
+        or (part == 0 and repeating.may_be_votes and repeating.look_at(plan, draws))
+    ):
         return _query_in_two(querier, task, plan, draws, repeating, part)
     blocks = [ends.raw[:0, :]]
     chunks = _collecting(querier.chunks(plan, draws), blocks)

@@ -36,11 +36,12 @@ class Repeats:
     """Raw answers to queries that were repeated.
 
     ends: further answers (m, K), for x and for each baseline. draws: the first and the second answers (n, K) to some
-    queries of the first plan.
+    queries of the first plan. sample: answers to the first draws, with whose range noise is compared.
     """
 
     ends: tuple[Array, ...]
     draws: tuple[Array, Array] | None = None
+    sample: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +90,8 @@ class EndAnswers:
             return False
         first = host(self._scored(self.raw))
         span, size = np.abs(first[0] - first[1:].mean(axis=0)), np.abs(first).max(axis=0)
+        if self.repeats is not None and self.repeats.sample is not None and self.repeats.sample.shape[0]:
+            span = np.maximum(span, np.ptp(host(self._scored(self.repeats.sample)), axis=0))
         sizes = [*self._observed, self._draws]
         return any(bool(np.any((one > STEADY * span) & (one > ROUNDING * size))) for one in sizes)
 
