@@ -16,6 +16,8 @@ from geex._protocols import Estimate, ModelNoise
 
 # Answers for x and the baseline below this are rescaled: their squares would lose digits below 1e-290.
 TINY = 1e-120
+# The least exponent of a unit: answers to other queries may be near 1, and their squares are to be finite.
+LEAST = -498
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +80,6 @@ def rescaling(estimate: Callable[[Answers], Any], answers: Answers) -> Any:
     if not np.any((sizes > 0) & (sizes < TINY)):
         return estimate(answers)
     exponents = np.floor(np.log2(np.where((sizes > 0) & (sizes < TINY), sizes, 1.0)))
-    units = like(np.ldexp(1.0, exponents.astype(int)), answers.ends)
+    units = like(np.ldexp(1.0, np.maximum(exponents, LEAST).astype(int)), answers.ends)
     found = estimate(replace(answers, units=units))
     return Rescaled(found, units) if isinstance(found, Estimate) else found
