@@ -37,8 +37,8 @@ def unsteady_model(explanation: Explanation) -> None:
     if explanation.unsteady:
         warnings.warn(
             f"The model answered x differently the second time: its scores have noise of about "
-            f"{np.max(host(explanation.noise)):.2g}{looks(explanation)}. Check that it is in evaluation mode, and that one "
-            "model answers all calls.",
+            f"{np.max(host(explanation.noise)):.2g}{looks(explanation)}. Check that it is in evaluation mode, and that "
+            "one model answers all calls.",
             UnsteadyModel,
             stacklevel=_frames_of_geex(),
         )
