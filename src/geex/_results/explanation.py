@@ -11,14 +11,16 @@ import numpy as np
 from geex._arrays.arrays import Array, dtype_of, host, like, namespace
 from geex._arrays.validation import file_path, is_number, truth, whole
 from geex._problem.estimand import Estimand
+from geex._problem.features import neighbouring
 from geex._problem.outputs import checked_labels
 from geex._protocols import Features
 from geex._results.end_answers import ROUNDING, STEADY
 from geex._results.findings import Findings, TopFeatures, check_level, inside, quantile, resolution
+from geex._results.loaded_checks import check_loaded
 from geex._results.nothing_found import nothing_found
 from geex._results.precision import needed
 from geex._results.region import Region, region_row, summed, widest
-from geex._results.saved_file import read_file, write_file
+from geex._results.saved_file import read_file, readable, write_file
 from geex._results.settings import Settings
 from geex._results.summary import advised, described
 from geex._results.target_axis import is_single, numbers, numbers_from_file, with_axis
@@ -88,6 +90,11 @@ class Explanation:
     centre : array, like values, or None
         The centre of the intervals, if it differs from the values. For a regression these are unbiased values, which do
         not depend on the prior and have more noise. `stderr` belongs to them.
+    sent : int or None
+        The number of rows that the run sent to the model, those of failed calls included. Answers that the journal held
+        were not sent. None: not known.
+    failed : int
+        The number of calls of the model that failed in the run.
 
     Examples
     --------
@@ -125,6 +132,8 @@ class Explanation:
     ended: str = ""
     reach: Array | float | None = None
     centre: Array | None = field(default=None, repr=False)
+    sent: int | None = None
+    failed: int = 0
 
     def needed(self, tolerance: float = 0.05) -> int | None:
         """Return about how many queries give the sum over the top tenth of features to ± `tolerance`, at 95%.
@@ -491,7 +500,14 @@ class Explanation:
         rows = (host(with_axis(array, self.target)).astype(np.float64) for array in (self._around, self.stderr))
         centre, stderr = (array.reshape(len(self.targets), -1) for array in rows)
         smallest = resolution(numbers(self.output), numbers(self.base_value), self.explicand)
-        return Findings(centre, stderr, self.freedom, smallest)
+        return Findings(centre, stderr, self.freedom, smallest, self._has_neighbours)
+
+    @property
+    def _has_neighbours(self) -> bool:
+        """Whether features have neighbours, as pixels do."""
+        if self.features is None or self.explicand is None:
+            return False
+        return len(neighbouring(self.features, tuple(self.explicand.shape))) > 0
 
     def _as_found(self, rows: np.ndarray, kind: str) -> Array:
         """Rows (targets, features) in the shape, library and device of the values."""
@@ -575,14 +591,18 @@ class Explanation:
         FileError
             The file is not a saved explanation, or holds names that this process does not have.
         """
-        facts, arrays, features = read_file(file_path("path", path, FileError), (*_FACTS, *_ARRAYS))
-        single = is_single(facts["target"])
-        fields: dict[str, Any] = {name: np.asarray(arrays[name], np.float64) for name in _OF_FEATURES}
-        fields |= {name: numbers_from_file(arrays[name], single) for name in _ENDS}
-        fields |= {name: facts[name] for name in (*_FACTS, *_OPTIONAL) if name in facts}
-        fields |= {name: numbers_from_file(facts[name], single) for name in _NUMBERS if facts.get(name) is not None}
-        fields |= {name: arrays[name] for name in _EXTRA if name in arrays}
-        return cls(**fields, features=features)
+        place = file_path("path", path, FileError)
+        facts, arrays, features = read_file(place, (*_FACTS, *_ARRAYS))
+        with readable(place):
+            single = is_single(facts["target"])
+            fields: dict[str, Any] = {name: np.asarray(arrays[name], np.float64) for name in _OF_FEATURES}
+            fields |= {name: numbers_from_file(arrays[name], single) for name in _ENDS}
+            fields |= {name: facts[name] for name in (*_FACTS, *_OPTIONAL) if name in facts}
+            fields |= {name: numbers_from_file(facts[name], single) for name in _NUMBERS if facts.get(name) is not None}
+            fields |= {name: arrays[name] for name in _EXTRA if name in arrays}
+            found = cls(**fields, features=features)
+            check_loaded(found)
+        return found
 
     def __repr__(self) -> str:
         return described(self)
@@ -594,7 +614,7 @@ class Explanation:
         return shown(self)
 
 
-_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "end_queries")
+_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "end_queries", "sent", "failed")
 _FACTS = ("target", "queries", "freedom", "estimand", "settings")
 _EXTRA = ("explicand", "baseline", "centre", "noise_stderr")
 _NUMBERS = ("noise", "reach")

@@ -35,6 +35,7 @@ class Record:
     ends (1 + baselines, K): the raw answers for x and the baselines. answers[b] (rows, K): those of plans[b].
     targets: the k outputs that are explained. again (1, K): the second answer for x; None if x was queried once.
     partial: whether the run was interrupted. ended: why a rule ended it. repeats: answers to repeated queries.
+    sent, failed: how many rows the run sent, those of failed calls included, and how many calls failed.
     """
 
     task: Task
@@ -46,6 +47,8 @@ class Record:
     again: Array | None = None
     partial: bool = False
     ended: str = ""
+    sent: int | None = None
+    failed: int = 0
     repeats: Repeats | None = None
 
     @property
@@ -133,6 +136,8 @@ def explained(record: Record, parts: list[Estimate]) -> Explanation:
         record=record,
         centre=without_axis(centre, single) if any(part.centre is not None for part in parts) else None,
         partial=record.partial,
+        sent=record.sent,
+        failed=record.failed,
         ended=record.ended,
         reach=squeezed(_reach(parts, values), single),
         noise=None if ends.noise is None else squeezed(ends.noise, single),
