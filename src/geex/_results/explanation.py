@@ -15,6 +15,7 @@ from geex._problem.estimand import Estimand
 from geex._problem.features import neighbouring
 from geex._problem.outputs import checked_labels
 from geex._protocols import Features
+from geex._results.end_answers import REPEATED, STEADY
 from geex._results.findings import Findings, TopFeatures, check_level, inside, quantile, resolution
 from geex._results.loaded_checks import check_loaded
 from geex._results.nothing_found import nothing_found
@@ -34,10 +35,6 @@ if TYPE_CHECKING:
     from geex._query.retrying_call import Model
     from geex._results.record import Record
 
-# Model noise above this share of f(x) − f(x̊) is reported.
-STEADY_SHARE = 1e-3
-# Differences up to this share of the larger score are rounding.
-NOISE_ROUNDING = 1e-5
 # From this multiple of f(x) − f(x̊) on, an error leads to no advice.
 MOST_ERROR_SHARE = 1e3
 
@@ -82,7 +79,12 @@ class Explanation:
     partial : bool
         Whether the run was interrupted.
     noise : float or array, (targets,), or None
-        A rough estimate of the standard deviation of one answer, from two answers for x. None: x was queried once.
+        The standard deviation of one answer for x, from all answers for x. None: x was queried once.
+    noise_stderr : array, like values, or None
+        The part of `stderr` that is the model's noise. The rest, in squares, is due to the sample of queries:
+        stderr² = noise_stderr² + sampling². None: the model answers the same each time, or the part is not known.
+    end_queries : tuple of int
+        How often x and each baseline were queried. `output` and `base_value` are means if the model has noise.
     ended : str
         Why a stop rule ended the run; "" if none did.
     reach : float or array, (targets,), or None
@@ -127,6 +129,8 @@ class Explanation:
     record: "Record | None" = field(default=None, repr=False)
     partial: bool = False
     noise: Array | float | None = None
+    noise_stderr: Array | None = field(default=None, repr=False)
+    end_queries: tuple[int, ...] = ()
     ended: str = ""
     reach: Array | float | None = None
     centre: Array | None = field(default=None, repr=False)
@@ -185,9 +189,11 @@ class Explanation:
         """Whether the model's own noise is larger than rounding, and than a thousandth of f(x) − f(x̊)."""
         if self.noise is None:
             return False
+        if self.noise_stderr is not None:
+            return True
         noise, output, base = (numbers(shown) for shown in (self.noise, self.output, self.base_value))
-        rounding = NOISE_ROUNDING * np.maximum(np.abs(output), np.abs(base))
-        return bool(np.any((noise > STEADY_SHARE * np.abs(output - base)) & (noise > rounding)))
+        rounding = REPEATED * np.maximum(np.abs(output), np.abs(base))
+        return bool(np.any((noise > STEADY * np.abs(output - base)) & (noise > rounding)))
 
     @property
     def targets(self) -> list[int]:
@@ -617,9 +623,9 @@ class Explanation:
 
 
 # Fields as a saved file holds them: some may be missing, some have an array for each feature or each end.
-_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "sent", "failed")
+_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "end_queries", "sent", "failed")
 _FACTS = ("target", "queries", "freedom", "estimand", "settings")
-_EXTRA = ("explicand", "baseline", "centre")
+_EXTRA = ("explicand", "baseline", "centre", "noise_stderr")
 _NUMBERS = ("noise", "reach")
 _OF_FEATURES = ("values", "stderr")
 _ENDS = ("base_value", "output", "gap", "gap_stderr")
