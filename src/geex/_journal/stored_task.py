@@ -68,6 +68,7 @@ def written(task: Task, model: StoredModel) -> tuple[str, str, bytes]:
         "library": library(task.explicand),
         "dtype": str(task.dtype).removeprefix("torch."),
         "identity": model.identity,
+        "cells": encoded(task.cells),
         "model": {
             "identity": model.identity,
             "labels": model.labels,
@@ -99,6 +100,7 @@ def task_of(settings: str, arrays: bytes, **given: Any) -> Task:
         seed=facts["seed"],
         target=facts["target"],
         twice=facts["twice"],
+        cells=restored(facts.get("cells"), content),
         baseline=restored(facts["baseline"], content),
         method=_part("method", facts, content, given),
         features=_part("features", facts, content, given),

@@ -1,12 +1,14 @@
 """What was asked and answered, and the explanation that is made of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 
 from geex._arrays.arrays import Array, library, like, namespace
 from geex._estimate.answers import Answers
+from geex._estimate.zeros import Zeros, are_equal
 from geex._plan.plan import Chunk, Plan
 from geex._problem.declared import Unnamed, declared
 from geex._problem.estimand import Estimand
@@ -57,7 +59,8 @@ class Record:
         standard errors: (k, r) each."""
         parts: list[Estimate] = []
         for answers in self.method_answers():
-            found = self.task.method.regions(answers, rows)
+            alike = self.task.method.compares and are_equal(answers.plan.explicand, answers.plan.baseline)
+            found = Zeros(answers.span, rows.shape[0]) if alike else self.task.method.regions(answers, rows)
             if found is None:
                 raise MethodError(
                     f"{type(self.task.method).__name__} has no joint errors, so its values cannot be summed up.",
@@ -76,7 +79,10 @@ def _centres(parts: list[Estimate]) -> list[Array]:
 
 
 def estimated(method: Method, answers: Answers) -> Estimate:
-    """Return the estimate for one baseline."""
+    """Return the estimate for one baseline. Where x equals it, nothing differs: the values are 0."""
+    plan = answers.plan
+    if method.compares and are_equal(plan.explicand, plan.baseline):
+        return Zeros(answers.span, prod(plan.features.shape(tuple(plan.explicand.shape))))
     found = method.estimate(answers)
     if not isinstance(found, Estimate):
         raise MethodError(
@@ -85,6 +91,14 @@ def estimated(method: Method, answers: Answers) -> Estimate:
             code="estimate-not-an-estimate",
         )
     return found
+
+
+def feature_names(task: Task, names: Sequence[str] | None) -> list[str] | None:
+    """Return the names of the features, given those of the elements of x; None where there is not one for each."""
+    own = None if task.features.elementwise else task.features.names()
+    found = names if own is None else own
+    count = prod(task.features.shape(tuple(task.explicand.shape)))
+    return list(found) if found is not None and len(found) == count else None
 
 
 def stored(plan: Plan, answers: Array) -> Iterator[tuple[Chunk, Array]]:
@@ -123,6 +137,7 @@ def explained(record: Record, parts: list[Estimate]) -> Explanation:
         explicand=task.explicand,
         features=task.features,
         baseline=sum(task.baselines[:count]) / count,
+        cells=task.cells,
         record=record,
         centre=without_axis(centre, single) if any(part.centre is not None for part in parts) else None,
         partial=record.partial,
