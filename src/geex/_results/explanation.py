@@ -13,7 +13,9 @@ from geex._arrays.arrays import Array, host, like, namespace
 from geex._arrays.validation import file_path, is_number
 from geex._problem.estimand import Estimand
 from geex._problem.outputs import checked_labels
+from geex._problem.table.cells import Cells
 from geex._protocols import Features
+from geex._results.conversions import as_frame, as_shap
 from geex._results.precision import needed
 from geex._results.region import Region, region_row, summed, widest
 from geex._results.saved_file import read_file, write_file
@@ -83,6 +85,9 @@ class Explanation:
     centre : array, like values, or None
         The centre of the intervals, if it differs from the values. For a regression these are unbiased values, which do
         not depend on the prior and have more noise. `stderr` belongs to them.
+    cells : Cells or None
+        The cells of a row with words, categories or missing values, for which `explicand` has codes: `names`, `values`,
+        and `absent`, the cells of the baseline.
 
     Examples
     --------
@@ -118,6 +123,7 @@ class Explanation:
     ended: str = ""
     reach: Array | float | None = None
     centre: Array | None = field(default=None, repr=False)
+    cells: Cells | None = field(default=None, repr=False)
 
     def needed(self, tolerance: float = 0.05) -> int | None:
         """Return about how many queries give the sum over the top tenth of features to ± `tolerance`, at 95%.
@@ -313,6 +319,53 @@ class Explanation:
             raise InputError(f"`path` must end in .html; got {str(path)!r}.")
         return write(self, Path(path), Extras(image, model, curves, title, call, input_name, model_name))
 
+    def to_frame(self, level: float = 0.95) -> Any:
+        """Return a pandas data frame with a row for each feature.
+
+        Parameters
+        ----------
+        level
+            The level of the intervals, a probability.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns `feature`, `value`, `stderr`, `low`, `high`, and `data` and `baseline`, what x and the baseline
+            have there. With several targets, a first column `output`, and a row for each output and feature. Features
+            that are groups of elements have no `data` and `baseline`.
+
+        Raises
+        ------
+        InputError
+            `level` is not a probability.
+        MissingPackage
+            pandas is not installed.
+        """
+        return as_frame(self, level)
+
+    def to_shap(self, level: float = 0.95) -> Any:
+        """Return a shap.Explanation of this input, for shap's plots.
+
+        Parameters
+        ----------
+        level
+            The level of the intervals, a probability.
+
+        Returns
+        -------
+        shap.Explanation
+            `values`, (*features) or (*features, targets), `base_values`, `data`, the names of features and outputs,
+            `error_std`, and the ends of the intervals as `lower_bounds` and `upper_bounds`.
+
+        Raises
+        ------
+        InputError
+            `level` is not a probability.
+        MissingPackage
+            shap is not installed.
+        """
+        return as_shap(self, level)
+
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """Return the lower and upper ends of an interval for each value, from Student's t with `freedom` degrees.
 
@@ -437,7 +490,7 @@ def _check_level(level: Any) -> None:
         raise InputError(f"level is {level!r}; wanted a probability such as 0.95.")
 
 
-_OPTIONAL = ("labels", "names", "seconds", "partial", "ended")
+_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "cells")
 _FACTS = ("target", "queries", "freedom", "estimand", "settings")
 _EXTRA = ("explicand", "baseline", "centre")
 _NUMBERS = ("noise", "reach")
