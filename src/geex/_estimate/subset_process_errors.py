@@ -153,7 +153,7 @@ class ShapleyEstimate(Estimate):
         own = (not steady) * np.sum(known[fitted] ** 2, axis=0) * len(terms) / len(fitted)
         if len(fitted) == len(differences):
             own = own + np.sum((rows @ process.covariance) * rows, axis=1)
-        own = np.maximum(own, np.mean(process.values**2) * _floor(len(terms), rows))
+        own = np.maximum(own, np.mean(process.values**2) * unresolved(len(terms), rows))
         off = unasked * (weights * residuals) ** 2
         freedom = off.sum() ** 2 / np.sum(off**2) - 1 if off.any() else 1.0
         return OutputEstimate(values, shift, np.sqrt(np.maximum(spread, np.maximum(own, 0))), max(1.0, freedom))
@@ -175,7 +175,7 @@ class ShapleyEstimate(Estimate):
         return np.asarray(centred * sum(1 / size for size in range(1, len(self.players))) / 2)
 
 
-def _floor(draws: int, rows: np.ndarray) -> np.ndarray:
+def unresolved(draws: int, rows: np.ndarray) -> np.ndarray:
     """How much of the square of a value so few draws cannot tell of sums over rows (r, q); of the whole nothing."""
     q = rows.shape[1]
     share = np.clip(2 - draws / q, 0, 1) / (1 + max(0, draws - q))

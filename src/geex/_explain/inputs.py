@@ -15,20 +15,23 @@ from array_api_compat import is_array_api_obj, is_torch_array
 
 from geex._arrays.arrays import as_array, host
 from geex._explain.prepare import prepare
+from geex._problem.background import Background, background
 from geex._problem.baselines import applied_rule, check_list, declared_baseline
 from geex._problem.declared import Unnamed, Value
 from geex._problem.foreign_model import Carried
 from geex._problem.outputs import Target, checked_labels, has_label
 from geex._problem.table.cells import Cells, is_missing, plain
 from geex._problem.table.columns import Columns, TableModel, columns_of
-from geex._problem.table.rows import Row, row_of
+from geex._problem.table.rows import Row, is_frame, row_of
 from geex._problem.task import Task
 from geex._protocols import Features
 from geex._query.retrying_call import Model
 from geex.errors import BaselineError, ExplicandError, InputError
 
 # What an error offers where a row has no baseline.
-OFFERED = "Pass baseline=geex.mean(X), the average row of numbers, or another row."
+OFFERED = (
+    "Pass baseline=geex.background(X), rows to average over; geex.mean(X), the average row of numbers; or another row."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +90,13 @@ def inputs(model: Model, xs: Sequence[Any], baseline: Any) -> Inputs:
     rows = [None if row is None else row.ordered("x", names) for row in rows]
     if carried.frames and baseline is None:
         raise _without_baseline("This model was fitted with a data frame, where 0 is rarely the absence of a value")
-    several = isinstance(baseline, list | tuple)
-    specs = [
-        _spec(one, names, "a baseline" if several else "baseline") for one in (baseline if several else [baseline])
-    ]
+    if is_frame(baseline) and len(baseline) != 1:
+        baseline = background(baseline)
+    if isinstance(baseline, Background):
+        baseline = baseline.ordered(names)
+    several = isinstance(baseline, list | tuple | Background)
+    what = "a baseline" if several else "baseline"
+    specs = [_spec(one, names, what) for one in _listed(baseline)]
     flat = all(row is not None or _is_flat(x) for row, x in zip(rows, xs, strict=True))
     if any(_has_cells(one, carried.frames) for one in (*rows, *specs, *xs) if flat or isinstance(one, Row)):
         full = [row if row is not None else _array_row(x, names) for row, x in zip(rows, xs, strict=True)]
@@ -99,8 +105,17 @@ def inputs(model: Model, xs: Sequence[Any], baseline: Any) -> Inputs:
     absent = [one.array if isinstance(one, Row) else one for one in specs]
     text = None if names is None else [str(name) for name in names]
     own = carried.cells if isinstance(carried.cells, Cells) else None
-    given = absent if several else absent[0]
-    return Inputs(model, arrays, [given] * len(xs), text, _declared(specs, several), [own] * len(xs))
+    given: Any = absent if several else absent[0]
+    if isinstance(baseline, Background):
+        given = replace(baseline, rows=np.stack(absent), table=()) if baseline.table else baseline
+    return Inputs(model, arrays, [given] * len(xs), text, _declared(baseline, specs), [own] * len(xs))
+
+
+def _listed(baseline: Any) -> list[Any]:
+    """Return the baselines of a list, and the rows of a background where they may hold other things than numbers."""
+    if isinstance(baseline, Background):
+        return list(baseline.table)
+    return list(baseline) if isinstance(baseline, list | tuple) else [baseline]
 
 
 def _spec(baseline: Any, names: Sequence[Any] | None, what: str) -> Any:
@@ -145,8 +160,10 @@ def _coded(model: Model, xs: Sequence[Any], rows: list[Row], baseline: Any, spec
     framed = carried.frames or not all(one.numbers for one in (*rows, *specs) if isinstance(one, Row))
     if baseline is None and not all(row.numbers for row in rows):
         raise _without_baseline("A row with words or categories needs a baseline, since 0 is not one of them")
-    several = isinstance(baseline, list | tuple)
-    if several:
+    several = isinstance(baseline, list | tuple | Background)
+    if isinstance(baseline, Background):
+        specs = specs or list(baseline.rows)
+    elif several:
         check_list(baseline, (len(rows[0].cells),))
     absent = [[_absent(spec, x, row) for spec in specs] for x, row in zip(xs, rows, strict=True)]
     own = host(xs[0]).dtype if is_array_api_obj(xs[0]) else np.dtype(float)
@@ -157,12 +174,19 @@ def _coded(model: Model, xs: Sequence[Any], rows: list[Row], baseline: Any, spec
     return Inputs(
         TableModel(model, columns, tensor),
         [columns.encoded(row) for row in rows],
-        [part if several else part[0] for part in codes],
+        [_given(baseline, part) for part in codes],
         columns.names,
-        _declared(specs, several),
+        _declared(baseline, specs),
         [_cells(columns.names, row, part) for row, part in zip(rows, absent, strict=True)],
         columns,
     )
+
+
+def _given(baseline: Any, codes: list[np.ndarray]) -> Any:
+    """Return the codes of baselines as the argument that `prepare` takes."""
+    if isinstance(baseline, Background):
+        return replace(baseline, rows=np.stack(codes), table=())
+    return codes if isinstance(baseline, list | tuple) else codes[0]
 
 
 def _absent(spec: Any, x: Any, row: Row) -> Row:
@@ -191,12 +215,14 @@ def _cells(names: list[str], row: Row, absent: list[Row]) -> Cells:
     return Cells(tuple(names), tuple(map(plain, row.cells)), others)
 
 
-def _declared(specs: list[Any], several: bool) -> Value:
+def _declared(baseline: Any, specs: list[Any]) -> Value:
     """Return the baseline as it was passed; of rows, only that they are."""
+    if isinstance(baseline, Background):
+        return declared_baseline(baseline)
     found = tuple(
         Unnamed("another row", "baseline") if isinstance(one, Row) else declared_baseline(one) for one in specs
     )
-    return found if several else found[0]
+    return found if isinstance(baseline, list | tuple) else found[0]
 
 
 def _without_baseline(why: str) -> BaselineError:

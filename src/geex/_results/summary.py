@@ -25,7 +25,8 @@ ROUGHLY = "a rough guess from two answers"
 
 def described(explanation: "Explanation") -> str:
     """Return all of it but the arrays."""
-    return "\n".join([_headline(explanation), made(explanation), *body(explanation)])
+    nothing = explanation.nothing_found
+    return "\n".join([*([nothing] if nothing else []), _headline(explanation), made(explanation), *body(explanation)])
 
 
 def body(explanation: "Explanation") -> list[str]:
@@ -78,7 +79,7 @@ def caveats(explanation: "Explanation") -> list[str]:
     """Return what to keep in mind, in one short paragraph."""
     meaning = str(explanation.estimand).split(". ")[0].rstrip(".")
     limits = BIAS if explanation.estimand.adaptive else ""
-    parts = [f"Values: {meaning}." if meaning else "", limits, explanation.advice()]
+    parts = [f"Values: {meaning}." if meaning else "", limits, _correction(explanation), explanation.advice()]
     text = " ".join(part for part in parts if part)
     return [textwrap.fill(text, WIDTH, break_on_hyphens=False, break_long_words=False)]
 
@@ -104,6 +105,18 @@ def place(explanation: "Explanation", where: tuple[int, ...], shape: tuple[int, 
     if len(where) == 2:
         return f"row {where[0]}, column {where[1]}"
     return f"feature {where[0]}" if len(where) == 1 else f"element {', '.join(map(str, where))}"
+
+
+def _correction(explanation: "Explanation") -> str:
+    """What intervals hold for, and what "may be noise" means."""
+    stderr = np.asarray(host(explanation.stderr))
+    count = int(np.max(np.sum(stderr.reshape(len(explanation.targets), -1) > 0, axis=1)))
+    if count < 2:
+        return ""
+    return (
+        f"Intervals hold for all {count:,} features together. What may be noise does not differ from 0 significantly "
+        "among them (Holm, 5%)."
+    )
 
 
 def _rounded(count: int) -> int:
@@ -153,21 +166,24 @@ def against(explanation: "Explanation") -> str:
 
 def _features(explanation: "Explanation") -> list[str]:
     """The largest features of one output as a table."""
-    ends = (explanation.values, explanation.stderr, *explanation.interval(0.95))
+    ends = (explanation.values_in_interval(0.95, True), explanation.stderr, *explanation.interval(0.95, True))
     values, stderr, low, high = (np.asarray(host(end), np.float64) for end in ends)
-    order = np.argsort(-np.abs(values), axis=None, kind="stable")[:LISTED]
+    found = np.asarray(host(explanation.significant()))
+    order = np.lexsort((-np.abs(values).ravel(), ~found.ravel()))[:LISTED]
     wheres = [tuple(int(i) for i in np.unravel_index(flat, values.shape)) for flat in order]
     style = column([float(values[w]) for w in wheres], [float(stderr[w]) for w in wheres])
     unit = f", × {style.unit}" if style.unit else ""
     few = "Feature" if values.size <= LISTED else f"Largest of {values.size:,} features"
+    intervals = [style.interval(low[w], high[w]) for w in wheres]
+    wide = max(map(len, intervals))
     body = [
         [
             place(explanation, w, values.shape),
             style.signed(values[w]),
             f"± {style.text(stderr[w])}" if np.isfinite(stderr[w]) else "",
-            style.interval(low[w], high[w]),
+            interval.ljust(wide) + ("  may be noise" if stderr[w] > 0 and not found[w] else ""),
         ]
-        for w in wheres
+        for w, interval in zip(wheres, intervals, strict=True)
     ]
     return table([few, f"value{unit}", "std. error", "95% interval"], body)
 
@@ -209,13 +225,14 @@ def _outputs(explanation: "Explanation") -> list[str]:
     targets = explanation.target if isinstance(explanation.target, list) else [explanation.target]
     found = accounts(explanation)[:SHOWN]
     style = column([n for one in found for n in (one.base, one.output, one.total)], [one.error for one in found])
-    body = []
+    body, quiet = [], explanation.findings.quiet
     for j, (target, one) in enumerate(zip(targets, found, strict=False)):
         values = np.asarray(host(explanation.values[j, ...]), np.float64)
         where = np.unravel_index(int(np.argmax(np.abs(values))), values.shape)
         name = f"output {target}" + (f" ({label(explanation, target)})" if explanation.labels else "")
         cells = [style.text(one.output), style.text(one.base), *_parts(one, style)]
-        body.append([name, *cells, place(explanation, tuple(map(int, where)), values.shape)])
+        largest = place(explanation, tuple(map(int, where)), values.shape)
+        body.append([name, *cells, "none stands out" if quiet[j] else largest])
     head = ["Output", f"f(x){f', × {style.unit}' if style.unit else ''}", "f(x̊)", "sum", "left", "largest feature"]
     more = [f"… and {len(targets) - SHOWN} more outputs"] if len(targets) > SHOWN else []
     return [*table(head, body), *more]

@@ -8,11 +8,12 @@ import numpy as np
 
 from geex._arrays.validation import whole
 from geex._explain.explain import explain_batch
+from geex._problem.background import background as rows_to_average
 from geex._problem.foreign_model import Carried
-from geex._problem.table.rows import frame_rows, is_frame
+from geex._problem.table.rows import is_frame
 from geex._results.conversions import feature_names, shap_module
 from geex._results.explanation import Explanation
-from geex.errors import BaselineError, BudgetError, InputError
+from geex.errors import BudgetError, InputError
 from geex.models.scikit_learn import as_model
 
 __all__ = ["Explainer"]
@@ -62,7 +63,7 @@ class Explainer:
 
     Raises
     ------
-    InputError
+    BaselineError
         `background` has no rows.
 
     Notes
@@ -93,15 +94,9 @@ class Explainer:
         **settings: Any,
     ) -> None:
         model = as_model(model)
-        if is_frame(background):
-            rows: list[Any] = list(frame_rows(background))
-            if not Carried(model).frames:
-                model = Framed(model, list(background.columns))
-        else:
-            rows = list(np.atleast_2d(np.asarray(background)))
-        if not rows:
-            raise BaselineError("`background` must have one row or more; got none.", code="background-empty")
-        self.model, self.background = model, rows
+        if is_frame(background) and not Carried(model).frames:
+            model = Framed(model, list(background.columns))
+        self.model, self.background = model, rows_to_average(background, most=max(1, len(background)))
         self.queries = None if queries is None else whole("queries", queries, 1, BudgetError)
         self.output_names, self.feature_names = output_names, feature_names
         self.settings = {"progress": False, "target": "all", "labels": output_names, "seed": seed} | settings
@@ -168,11 +163,10 @@ class Explainer:
             raise InputError(
                 f"`max_evals` must be a whole number or 'auto'; got {max_evals!r}.", code="max-evals-unknown"
             )
-        count = len(self.background)
+        count = self.background.count
         queries = self.queries or max(QUERIES, QUERIES_OF_A_BASELINE * count)
         if isinstance(max_evals, int):
             queries = max_evals * count
         changed = {} if outputs is None else {"target": outputs}
-        baseline = self.background if count > 1 else self.background[0]
         settings: dict[str, Any] = self.settings | changed | {"queries": queries, "progress": not silent}
-        return explain_batch(self.model, X, baseline=baseline, **settings)
+        return explain_batch(self.model, X, baseline=self.background, **settings)

@@ -1,53 +1,47 @@
 """The largest region of a picture that stands out, and its outline.
 
-A region is made of neighbouring features whose intervals exclude 0 on the same side. Among several the one with the
-largest |Σ values| is taken. In a list of features every feature is a region of its own.
+A region is made of neighbouring features that differ from 0 on the same side, after correction for the number of
+features. Among several the one with the largest |Σ values| is taken. In a list of features every feature is a region of
+its own. A region that is chosen by its values looks larger than it is, so its interval is made of simultaneous ones:
+
+    |Σ_{k∈R} (centre_k − ξ_k)| ≤ q Σ_{k∈R} stderr_k   for all regions R together
+
+which holds for any region, however it was chosen.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.ndimage import label
 
-from geex._arrays.arrays import host, like
-from geex._results.explanation import Explanation
-from geex.errors import MethodError
-from geex.plot.view import Output, Scene, channel_axis
+from geex._results.findings import inside
+from geex.plot.view import Output, Scene
 
-TOUCHING = np.ones((3, 3))  # pixels that share a corner are neighbours
-LEVEL = 0.95
+# Pixels that share a corner are neighbours.
+TOUCHING = np.ones((3, 3))
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A region: which features (p,), their sum and its interval. joint: whether the interval is that of the sum; else
-    it is the widest that it can be."""
+    """A region: which features (p,), the sum of their values, and an interval that holds after the choice."""
 
     features: np.ndarray
     value: float
     low: float
     high: float
-    joint: bool
 
 
-def largest(explanation: Explanation, seen: Scene) -> list[Found | None]:
+def largest(seen: Scene) -> list[Found | None]:
     """Return the largest region of every output, None where nothing stands out."""
-    reach = seen.reach(LEVEL)
-    masks = [_largest(seen, output, output.sure(reach)) for output in seen.outputs]
-    known = [number for number, mask in enumerate(masks) if mask is not None]
-    found: list[Found | None] = [None] * len(masks)
-    if not known:
-        return found
-    rows = np.stack([mask for mask in masks if mask is not None]).astype(float)
-    sums = _joint(explanation, rows, [seen.outputs[number].target for number in known])
-    for place, number in enumerate(known):
-        output, features = seen.outputs[number], rows[place] > 0
-        if sums is None:
-            value, centre, error = (float(a[features].sum()) for a in (output.values, output.centre, output.stderr))
-        else:
-            value, centre, error = (float(array[place, place]) for array in sums)
-        found[number] = Found(features, value, centre - reach * error, centre + reach * error, sums is not None)
-    return found
+    masks = [_largest(seen, output, output.sure()) for output in seen.outputs]
+    pairs = zip(seen.outputs, masks, strict=True)
+    return [None if mask is None else _found(output, mask) for output, mask in pairs]
+
+
+def _found(output: Output, features: np.ndarray) -> Found:
+    centre, half = float(output.centre[features].sum()), output.reach() * float(output.stderr[features].sum())
+    low, high = np.array(centre - half), np.array(centre + half)
+    return Found(features, float(inside(output.values[features].sum(), low, high)), float(low), float(high))
 
 
 def outline(seen: Scene, found: Found | None) -> str:
@@ -69,9 +63,10 @@ def _runs(edges: np.ndarray) -> list[tuple[int, int, int]]:
 
 def _largest(seen: Scene, output: Output, sure: np.ndarray) -> np.ndarray | None:
     """The features of the largest region (p,)."""
-    candidates = [_of_one_sign(seen, output.values, sure & (sign * output.values > 0)) for sign in (1, -1)]
+    values = output.shown()
+    candidates = [_of_one_sign(seen, values, sure & (sign * values > 0)) for sign in (1, -1)]
     known = [mask for mask in candidates if mask is not None]
-    return max(known, key=lambda mask: abs(float(output.values[mask].sum())), default=None)
+    return max(known, key=lambda mask: abs(float(values[mask].sum())), default=None)
 
 
 def _of_one_sign(seen: Scene, values: np.ndarray, chosen: np.ndarray) -> np.ndarray | None:
@@ -87,23 +82,3 @@ def _of_one_sign(seen: Scene, values: np.ndarray, chosen: np.ndarray) -> np.ndar
     sums = np.abs(np.bincount(owner, weights=values * chosen))
     sums[0] = -1.0
     return np.asarray(owner == np.argmax(sums))
-
-
-def _joint(explanation: Explanation, rows: np.ndarray, targets: list[int]) -> tuple[np.ndarray, ...] | None:
-    """Sums, what their intervals are around, and joint errors, (k, r) each; None where the answers are gone."""
-    record = explanation.record
-    if record is None:
-        return None
-    shape = tuple(explanation.values.shape)[1 if isinstance(explanation.target, list) else 0 :]
-    if rows.shape[1] != int(np.prod(shape)):  # values of elements, which are shown as pixels
-        axis = channel_axis(record.task.features, shape)
-        assert axis is not None
-        grid = tuple(n for i, n in enumerate(shape) if i != axis)
-        spread = np.expand_dims(rows.reshape(-1, *grid), axis + 1)
-        rows = np.broadcast_to(spread, (len(rows), *shape)).reshape(len(rows), -1)
-    try:
-        sums = replace(record, targets=targets).regions(like(rows, record.task.explicand))
-    except MethodError:
-        return None
-    values, centre, errors = (np.asarray(host(part), np.float64) for part in sums)
-    return values, centre, errors

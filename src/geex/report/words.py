@@ -9,6 +9,7 @@ from geex._results.account import Account
 from geex._results.account import account as account_of
 from geex._results.certainty import certainty, explained_answers, quantity
 from geex._results.explanation import Explanation
+from geex._results.nothing_found import nothing_found
 from geex._results.numbers import column, number, signed, with_error
 from geex._results.summary import against, spent
 from geex.evaluate import Curve
@@ -18,7 +19,10 @@ from geex.report.region import Found
 
 STOPPED = "stopped before it was through"
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
-SELECTED = "The largest region was chosen by its values; its interval does not include the effect of that choice."
+SELECTED = (
+    "The largest region was chosen by its values. Its interval holds after that choice, since it is made of intervals "
+    "that hold for all features together; `region` gives a narrower one for a region chosen beforehand."
+)
 MOST = 10  # times the change, beyond which a percentage of it means nothing
 
 
@@ -27,6 +31,10 @@ def lead(explanation: Explanation, seen: Scene, output: Output, found: Found | N
     how = certainty(explanation, output.target, output.output, explained_answers(explanation))
     part = f" The run was {STOPPED}: this is the result of its first {explanation.queries:,} queries."
     decided = f"The model’s answer for “{output.label}”: {how}."
+    if output.quiet:
+        return (
+            f"{nothing_found(explanation, len(output.values), things)} {decided}{part if explanation.partial else ''}"
+        )
     return f"{decided}{_region(explanation, seen, output, found, things)}{part if explanation.partial else ''}"
 
 
@@ -36,12 +44,12 @@ def _region(explanation: Explanation, seen: Scene, output: Output, found: Found 
     if not account.comparable:
         return ""
     if found is None:
-        return f" No part of the input stands out from the noise: every interval of the {things} includes 0."
+        return ""
     style = column([found.value, account.change], [(found.high - found.low) / 4], digits=1)
     worth, low, high, change = (style.signed(n) for n in (found.value, found.low, found.high, account.change))
     where = _where(seen, found, things)
     unit = f" × {style.unit}" if style.unit else ""
-    interval = f"95% interval{'' if found.joint else ' at most'} {low} to {high}{unit}" if low != high else "exactly"
+    interval = f"95% interval {low} to {high}{unit}" if low != high else "exactly"
     verb = "carries" if account.shares else "is worth"
     share = _share(account, found)
     return f" {where} {verb} {worth}{unit} ({interval}){share} {change}{unit} between baseline and input."

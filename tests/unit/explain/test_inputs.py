@@ -316,3 +316,45 @@ def test_means_skip_missing_values():
         geex.mean(FRAME)
     with raises(BaselineError, "data-empty"):
         geex.mean(FRAME[["kids"]].iloc[:0])
+
+
+BACKGROUND = FRAME.iloc[[0, 1, 2, MISSING]]
+
+
+@pytest.mark.parametrize("make", [boosted, lightgbm, catboost], ids=lambda make: make.__name__)
+def test_a_background_of_words_and_missing_values(make):
+    """The mean over the rows of the background of the values against each."""
+    estimator = make()
+    settings = {"target": 1, "progress": False}
+    each = [geex.explain(estimator, X, baseline=BACKGROUND.iloc[[row]], **settings).values for row in range(4)]
+    for background in (BACKGROUND, geex.background(BACKGROUND)):
+        found = geex.explain(estimator, X, baseline=background, queries=400, **settings)
+        np.testing.assert_allclose(found.values, np.mean(each, axis=0), atol=1e-6)
+        assert found.cells.absent == ()
+    assert "background of 4 rows" in str(found)
+
+
+def test_a_background_of_missing_values_in_arrays():
+    def model(rows):
+        return np.where(np.isnan(rows), 10.0, rows) @ [1.0, 2.0]
+
+    rows = np.array([[np.nan, 1.0], [3.0, np.nan]])
+    found = geex.explain(model, np.array([1.0, 2.0]), baseline=geex.background(rows), progress=False)
+    np.testing.assert_allclose(found.values, [1 - 6.5, 2 * (2 - 5.5)])
+    whole = geex.explain(model, np.array([1.0, np.nan]), baseline=geex.background(np.ones((2, 2))), progress=False)
+    np.testing.assert_allclose(whole.values, [0.0, 18.0])
+
+
+@pytest.mark.filterwarnings("ignore::geex.errors.LittleToExplain")
+def test_x_is_every_row_of_the_background():
+    found = geex.explain(boosted(), X, baseline=geex.background(pd.concat([X, X])), target=1, progress=False)
+    assert not found.values.any()
+    plain = geex.explain(lambda z: z.sum(1), np.ones(3), baseline=geex.background(np.ones((4, 3))), progress=False)
+    assert not plain.values.any()
+
+
+def test_backgrounds_that_do_not_match():
+    with raises(BaselineError, "background-columns"):
+        geex.explain(boosted(), X, baseline=BACKGROUND.drop(columns="job"), progress=False)
+    with raises(BaselineError, "background-shape"):
+        geex.explain(boosted(), X, baseline=FRAME.iloc[:0], progress=False)

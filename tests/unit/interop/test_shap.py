@@ -28,7 +28,7 @@ def test_explanations_without_the_package():
 
 
 def test_wrong_arguments():
-    with raises(BaselineError, "background-empty"):
+    with raises(BaselineError, "background-shape"):
         Explainer(FOREST, BACKGROUND.iloc[:0])
     with raises(InputError, "max-evals-unknown"):
         Explainer(FOREST, BACKGROUND).explanations(ROWS, max_evals="many")
@@ -45,7 +45,7 @@ def exact(model, background, rows):
 @pytest.mark.parametrize("model", [FOREST, FOREST.predict], ids=["estimator", "method"])
 def test_the_values_of_shap(model):
     wanted = exact(FOREST.predict, BACKGROUND, ROWS)
-    found = Explainer(model, BACKGROUND)(ROWS, max_evals=64)
+    found = Explainer(model, BACKGROUND)(ROWS, max_evals=100)
     assert type(found) is type(wanted)
     np.testing.assert_allclose(found.values, wanted.values, atol=1e-6)
     np.testing.assert_allclose(found.base_values, wanted.base_values)
