@@ -8,7 +8,7 @@ INTEROP_PYTHON ?= python3.12
 # two files of tests at a time
 PARALLEL = -n 2 --dist loadfile
 
-.PHONY: install mlserver interop demo docs test quick coverage lint bench bench-queries bench-tables bench-backgrounds bench-calibration paper illustrations clean
+.PHONY: install mlserver interop demo docs test quick coverage lint soak bench bench-queries bench-tables bench-backgrounds bench-calibration paper illustrations clean
 
 demo: .venv/demo
 	$(RUN) -m geex.demo out/demo.png
@@ -37,6 +37,10 @@ lint: .venv/dev
 	$(RUN) -m ruff format --check
 	$(RUN) -m mypy
 	.venv/bin/lint-imports --no-logo
+
+# kills, fuzzed calls and command lines, damaged files and wrong clocks: some ten minutes, written into docs/trust.md
+soak: .venv/dev
+	PYTHONPATH=. $(RUN) -m benchmarks.soak $(SOAK)
 
 bench: .venv/dev
 	$(RUN) -m benchmarks.overhead

@@ -14,7 +14,7 @@ from geex._problem.estimand import Estimand
 from geex._problem.outputs import check_label_count, resolved_score, scored, target_indices
 from geex._problem.task import Task
 from geex._protocols import Search
-from geex._query.ordered_answers import default_batch
+from geex._query.ordered_answers import default_batch, nothing_affordable
 from geex._query.session import Engine, Session
 from geex._results.end_answers import EndAnswers
 from geex._results.explanation import Explanation
@@ -36,7 +36,8 @@ def explain_tasks(asking: Engine, tasks: list[Task], cache: DrawCache) -> list[E
     total = sum(1 + len(plans) + task.twice + sum(plan.search.rows * n for plan, n in plans) for task, plans in planned)
     explanations: list[Explanation] = []
     batch = min(default_batch(task.explicand) if task.batch is None else task.batch for task in tasks)
-    with asking.opened(batch, total, tasks[0].progress) as session:
+    fixed = any(task.batch is not None for task in tasks)
+    with asking.opened(batch, total, tasks[0].progress, fixed) as session:
         session.log_cost(total, [plan for _, plans in planned for plan, _ in plans])
         for task, plans in planned:
             explanation = explain_task(session, task, plans)
@@ -47,7 +48,8 @@ def explain_tasks(asking: Engine, tasks: list[Task], cache: DrawCache) -> list[E
                 break
     if session.stopped:
         path = None if session.journal is None else session.journal.path
-        stopped_early(path, sum(explanation.queries for explanation in explanations), total)
+        queries = sum(explanation.queries for explanation in explanations)
+        stopped_early(path, queries, total, session.spending.sent if session.spending.spent else None)
     return explanations
 
 
@@ -56,6 +58,7 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     start = time.perf_counter()
     xp = namespace(task.explicand)
     querier = session.querier(task)
+    sent, failed = session.spending.sent, session.spending.failed
     points = Ends(xp.astype(xp.stack([task.explicand, *task.baselines, task.explicand]), task.dtype))
     count = 1 + len(task.baselines)
     ends = querier.ends(points, 0, count)
@@ -97,6 +100,8 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
         again,
         querier.incomplete,
         " and ".join(dict.fromkeys(found.ended for found in asked if found.ended)),
+        session.spending.sent - sent,
+        session.spending.failed - failed,
     )
     explanation = explained(record, [found.estimate for found in asked])
     unsteady_model(explanation)
@@ -195,6 +200,8 @@ def searched(task: Task, baseline: Array, rows: int) -> Search:
 
 
 def _nothing(session: Session) -> BaseException:
+    if session.spending.spent:
+        return nothing_affordable()
     if session.stopped or session.journal is None:
         return KeyboardInterrupt()
     return JournalError(

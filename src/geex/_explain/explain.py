@@ -40,6 +40,7 @@ def explain(
     run: Runner | None = None,
     limits: Limits | None = None,
     price: float | None = None,
+    most_cost: float | None = None,
     stop: Stop | None = None,
 ) -> Explanation:
     """Explain one decision: estimate the share of each feature of x in the model's score, with a standard error.
@@ -79,8 +80,9 @@ def explain(
     seed
         The seed of all random numbers. The same seed gives the same queries.
     batch
-        Rows of one call of the model. None: as many as 32 MB hold (128 MB on a GPU), at most 512. It does not change
-        the result, and is halved if memory is too small.
+        Rows of one call of the model. None: few at first, and more while calls are short, up to as many as 32 MB hold
+        (128 MB on a GPU), at most 512. It is halved if memory is too small. It does not change the result, unless the
+        model itself rounds differently in other batches, as networks may in the last digits.
     progress
         Whether to show a progress bar, if the run takes over two seconds and standard error is a terminal.
     journal
@@ -92,6 +94,9 @@ def explain(
         How the model may be called, see `Limits`. None: the `limits` of the model, or `Limits()`.
     price
         The price of a query, for the forecast and the progress bar.
+    most_cost
+        The most that the run may cost, at `price` for each row that is sent, those of failed calls included. The run
+        then ends, and the answers so far are explained. None: no limit.
     stop
         A rule that may end the run before the budget: `Precise(tolerance)`, `Settled(overlap)`. None: no rule.
 
@@ -154,7 +159,7 @@ def explain(
     given = inputs(model, [x], baseline)
     tasks = given.tasks(settings)
     (one_row if features is None else many_channels)(tasks[0])
-    return explain_tasks(engine(given.model, limits, run, journal, price), tasks, DrawCache(keep=0))[0]
+    return explain_tasks(engine(given.model, limits, run, journal, price, most_cost), tasks, DrawCache(keep=0))[0]
 
 
 def explain_batch(
@@ -176,6 +181,7 @@ def explain_batch(
     run: Runner | None = None,
     limits: Limits | None = None,
     price: float | None = None,
+    most_cost: float | None = None,
     stop: Stop | None = None,
 ) -> list[Explanation]:
     """Explain several inputs with one set of masks, and with `queries` for each of them.
@@ -188,7 +194,7 @@ def explain_batch(
         The inputs (n, *shape): an array, a data frame, or a sequence of arrays or rows.
     baseline, target, labels, score, method, queries, features, bounds, seed
         As in `explain`.
-    batch, progress, journal, run, limits, price, stop
+    batch, progress, journal, run, limits, price, most_cost, stop
         As in `explain`.
 
     Returns
@@ -238,4 +244,4 @@ def explain_batch(
     given = inputs(model, rows, baseline)
     tasks = given.tasks(settings)
     (one_row if features is None else many_channels)(tasks[0])
-    return explain_tasks(engine(given.model, limits, run, journal, price), tasks, DrawCache())
+    return explain_tasks(engine(given.model, limits, run, journal, price, most_cost), tasks, DrawCache())

@@ -22,12 +22,15 @@ UNEVEN = 1e4
 CHANNELS = 16
 
 
-def stopped_early(journal: Path | None, queries: int, total: int) -> None:
+def stopped_early(journal: Path | None, queries: int, total: int, spent: int | None) -> None:
+    """Warn that a run is partial. spent: how many rows were sent, if no more may be; None: it was interrupted."""
     way = "With journal=…, the same call can continue from here."
     if journal is not None:
         way = f"The same call with journal={str(journal)!r} continues from here."
+    why = "" if spent is None else f": {spent:,} rows were sent, and no more may be"
     warnings.warn(
-        f"The run was stopped after {queries:,} of {total:,} queries. The explanation is from these answers. {way}",
+        f"The run was stopped after {queries:,} of {total:,} queries{why}. The explanation is from these answers. "
+        f"{way}",
         PartialRun,
         stacklevel=_frames_of_geex(),
     )

@@ -17,7 +17,7 @@ from geex._arrays.gaussian_filter import Kernel, blurred
 from geex._arrays.validation import is_whole, shown
 from geex._problem.background import Background
 from geex._problem.declared import Call, Unnamed, Value, declared
-from geex._problem.features import image_axes
+from geex._problem.features import image_axes, long_axes
 from geex._problem.table.cells import is_number
 from geex._problem.table.rows import frame_rows, is_frame
 from geex._protocols import Features
@@ -35,8 +35,9 @@ class Blur:
     channels: int | None = None
 
     def __call__(self, x: Array) -> Array:
-        axes = image_axes(tuple(x.shape), self.channels)
-        self.kernel.check(tuple(x.shape), axes)
+        shape = tuple(x.shape)
+        axes = long_axes(image_axes(shape, self.channels), shape) or image_axes(shape, self.channels)
+        self.kernel.check(shape, axes)
         return blurred(x, axes, self.kernel)
 
 

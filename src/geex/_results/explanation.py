@@ -11,15 +11,17 @@ import numpy as np
 from geex._arrays.arrays import Array, dtype_of, host, like, namespace
 from geex._arrays.validation import file_path, is_number, truth, whole
 from geex._problem.estimand import Estimand
+from geex._problem.features import neighbouring
 from geex._problem.outputs import checked_labels
 from geex._problem.table.cells import Cells
 from geex._protocols import Features
 from geex._results.conversions import as_frame, as_shap
 from geex._results.findings import Findings, TopFeatures, check_level, inside, quantile, resolution
+from geex._results.loaded_checks import check_loaded
 from geex._results.nothing_found import nothing_found
 from geex._results.precision import needed
 from geex._results.region import Region, region_row, summed, widest
-from geex._results.saved_file import read_file, write_file
+from geex._results.saved_file import read_file, readable, write_file
 from geex._results.settings import Settings
 from geex._results.summary import advised, described
 from geex._results.target_axis import is_single, numbers, numbers_from_file, with_axis
@@ -89,6 +91,11 @@ class Explanation:
     cells : Cells or None
         The cells of a row with words, categories or missing values, for which `explicand` has codes: `names`, `values`,
         and `absent`, the cells of the baseline.
+    sent : int or None
+        The number of rows that the run sent to the model, those of failed calls included. Answers that the journal held
+        were not sent. None: not known.
+    failed : int
+        The number of calls of the model that failed in the run.
 
     Examples
     --------
@@ -125,6 +132,8 @@ class Explanation:
     reach: Array | float | None = None
     centre: Array | None = field(default=None, repr=False)
     cells: Cells | None = field(default=None, repr=False)
+    sent: int | None = None
+    failed: int = 0
 
     def needed(self, tolerance: float = 0.05) -> int | None:
         """Return about how many queries give the sum over the top tenth of features to ± `tolerance`, at 95%.
@@ -536,7 +545,14 @@ class Explanation:
         rows = (host(with_axis(array, self.target)).astype(np.float64) for array in (self._around, self.stderr))
         centre, stderr = (array.reshape(len(self.targets), -1) for array in rows)
         smallest = resolution(numbers(self.output), numbers(self.base_value), self.explicand)
-        return Findings(centre, stderr, self.freedom, smallest)
+        return Findings(centre, stderr, self.freedom, smallest, self._has_neighbours)
+
+    @property
+    def _has_neighbours(self) -> bool:
+        """Whether features have neighbours, as pixels do."""
+        if self.features is None or self.explicand is None:
+            return False
+        return len(neighbouring(self.features, tuple(self.explicand.shape))) > 0
 
     def _as_found(self, rows: np.ndarray, kind: str) -> Array:
         """Rows (targets, features) in the shape, library and device of the values."""
@@ -620,14 +636,18 @@ class Explanation:
         FileError
             The file is not a saved explanation, or holds names that this process does not have.
         """
-        facts, arrays, features = read_file(file_path("path", path, FileError), (*_FACTS, *_ARRAYS))
-        single = is_single(facts["target"])
-        fields: dict[str, Any] = {name: np.asarray(arrays[name], np.float64) for name in _OF_FEATURES}
-        fields |= {name: numbers_from_file(arrays[name], single) for name in _ENDS}
-        fields |= {name: facts[name] for name in (*_FACTS, *_OPTIONAL) if name in facts}
-        fields |= {name: numbers_from_file(facts[name], single) for name in _NUMBERS if facts.get(name) is not None}
-        fields |= {name: arrays[name] for name in _EXTRA if name in arrays}
-        return cls(**fields, features=features)
+        place = file_path("path", path, FileError)
+        facts, arrays, features = read_file(place, (*_FACTS, *_ARRAYS))
+        with readable(place):
+            single = is_single(facts["target"])
+            fields: dict[str, Any] = {name: np.asarray(arrays[name], np.float64) for name in _OF_FEATURES}
+            fields |= {name: numbers_from_file(arrays[name], single) for name in _ENDS}
+            fields |= {name: facts[name] for name in (*_FACTS, *_OPTIONAL) if name in facts}
+            fields |= {name: numbers_from_file(facts[name], single) for name in _NUMBERS if facts.get(name) is not None}
+            fields |= {name: arrays[name] for name in _EXTRA if name in arrays}
+            found = cls(**fields, features=features)
+            check_loaded(found)
+        return found
 
     def __repr__(self) -> str:
         return described(self)
@@ -639,7 +659,7 @@ class Explanation:
         return shown(self)
 
 
-_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "cells")
+_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "sent", "failed", "cells")
 _FACTS = ("target", "queries", "freedom", "estimand", "settings")
 _EXTRA = ("explicand", "baseline", "centre")
 _NUMBERS = ("noise", "reach")

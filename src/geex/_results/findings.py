@@ -2,10 +2,14 @@
 
     p_k = 2 T(−|centre_k| / stderr_k),   T: Student's t with the run's degrees of freedom
     p̃_(i) = max_{j≤i} min(1, (m − j + 1) p_(j)),   p_(1) ≤ … ≤ p_(m)                        (Holm, 1979)
+    p̃_(i) = min_{j≥i} min(1, m p_(j) / j)                                                    (Benjamini–Hochberg, 1995)
     |centre_k − ξ_k| ≤ q stderr_k for all k,   q = −T⁻¹(α / 2m)                              (Bonferroni)
 
 m is the number of features whose value is estimated. Features that equal the baseline, and exact values, have no error
-and need no correction. Neither bound assumes anything of how errors go together.
+and need no correction. Holm's method and Bonferroni's assume nothing of how errors go together: with probability 1 − α
+none of the marked features is noise. Pixels are many, and neighbours share their errors. What is marked in a picture is
+chosen by Benjamini–Hochberg instead: a share α of it at most is expected to be noise. Where all is noise, both mark
+nothing in 1 − α of all runs.
 
 The largest k, from the simultaneous intervals low_k ≤ |ξ_k| ≤ high_k:
 
@@ -14,6 +18,7 @@ The largest k, from the simultaneous intervals low_k ≤ |ξ_k| ≤ high_k:
 A value in its interval is as close to ξ as it was, or closer, wherever the interval contains ξ: an interval is convex.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -59,13 +64,14 @@ class TopFeatures:
 class Findings:
     """Centres and standard errors (k, p) of the intervals of k outputs, each of which is a family of its own.
 
-    resolution (k,): what rounding may add to a value.
+    resolution (k,): what rounding may add to a value. neighbours: whether features have neighbours, as pixels do.
     """
 
     centre: np.ndarray
     stderr: np.ndarray
     freedom: float
     resolution: np.ndarray
+    neighbours: bool = False
 
     @cached_property
     def counts(self) -> np.ndarray:
@@ -74,13 +80,22 @@ class Findings:
 
     @cached_property
     def p_values(self) -> np.ndarray:
-        """p̃ of every feature (k, p); NaN where no error is known."""
-        return np.stack([self._adjusted(*rows) for rows in zip(self.centre, self.stderr, self.resolution, strict=True)])
+        """p̃ by Holm's method of every feature (k, p); NaN where no error is known."""
+        return self._adjusted_by(_holm)
+
+    @cached_property
+    def marks(self) -> np.ndarray:
+        """p̃ that decides what is marked in pictures and lists (k, p): by Benjamini–Hochberg if there are neighbours."""
+        return self._adjusted_by(_benjamini_hochberg) if self.neighbours else self.p_values
+
+    def _adjusted_by(self, adjust: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        rows = zip(self.centre, self.stderr, self.resolution, strict=True)
+        return np.stack([self._adjusted(*row, adjust) for row in rows])
 
     @property
     def quiet(self) -> np.ndarray:
-        """Whether errors are known, and no value differs from 0, of every output (k,)."""
-        return np.asarray((self.counts > 0) & ~np.any(self.p_values <= 1 - LEVEL, axis=1))
+        """Whether errors are known, and no feature is marked, of every output (k,)."""
+        return np.asarray((self.counts > 0) & ~np.any(self.marks <= 1 - LEVEL, axis=1))
 
     def signs(self, level: float = LEVEL) -> np.ndarray:
         """1 and −1 for values above and below 0, with family-wise error 1 − level; 0 for others (k, p)."""
@@ -101,7 +116,13 @@ class Findings:
         signs = np.asarray(np.sign(self.centre) * (low > 0), np.int8)
         return np.stack([row[0] for row in rows]), np.stack([row[1] for row in rows]), signs
 
-    def _adjusted(self, centre: np.ndarray, stderr: np.ndarray, resolution: float) -> np.ndarray:
+    def _adjusted(
+        self,
+        centre: np.ndarray,
+        stderr: np.ndarray,
+        resolution: float,
+        adjust: Callable[[np.ndarray], np.ndarray],
+    ) -> np.ndarray:
         """p̃ of one output (p,)."""
         size = np.abs(centre)
         # what has no error is 0 or is not; what is not more than rounding is 0
@@ -111,11 +132,21 @@ class Findings:
             own = 2 * stdtr(self.freedom, -size[estimated] / stderr[estimated])
         own = np.maximum(own, p[estimated])
         order = np.argsort(own, kind="stable")
-        steps = np.maximum.accumulate(np.minimum(1, own[order] * (len(own) - np.arange(len(own)))))
-        own[order] = steps
+        own[order] = adjust(own[order])
         p[estimated] = own
         p[np.isnan(stderr)] = np.nan
         return np.asarray(p)
+
+
+def _holm(p: np.ndarray) -> np.ndarray:
+    """Return p̃ of p-values in ascending order."""
+    return np.asarray(np.maximum.accumulate(np.minimum(1, p * (len(p) - np.arange(len(p))))))
+
+
+def _benjamini_hochberg(p: np.ndarray) -> np.ndarray:
+    """Return p̃ of p-values in ascending order."""
+    steps = np.minimum(1, p * len(p) / (1 + np.arange(len(p))))
+    return np.asarray(np.minimum.accumulate(steps[::-1])[::-1])
 
 
 def _placed(low: np.ndarray, high: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -32,6 +32,7 @@ class Record:
     ends (1 + baselines, K): the raw answers for x and the baselines. answers[b] (rows, K): those of plans[b].
     targets: the k outputs that are explained. again (1, K): the second answer for x; None if x was queried once.
     partial: whether the run was interrupted. ended: why a rule ended it.
+    sent, failed: how many rows the run sent, those of failed calls included, and how many calls failed.
     """
 
     task: Task
@@ -43,6 +44,8 @@ class Record:
     again: Array | None = None
     partial: bool = False
     ended: str = ""
+    sent: int | None = None
+    failed: int = 0
 
     @property
     def end_answers(self) -> EndAnswers:
@@ -141,6 +144,8 @@ def explained(record: Record, parts: list[Estimate]) -> Explanation:
         record=record,
         centre=without_axis(centre, single) if any(part.centre is not None for part in parts) else None,
         partial=record.partial,
+        sent=record.sent,
+        failed=record.failed,
         ended=record.ended,
         reach=squeezed(_reach(parts, values), single),
         noise=None if ends.noise is None else squeezed(ends.noise, single),

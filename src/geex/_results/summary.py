@@ -9,6 +9,7 @@ from geex._arrays.arrays import host
 from geex._plain_text import one_line
 from geex._results.account import Account, accounts
 from geex._results.certainty import certainty, label, quantity
+from geex._results.findings import LEVEL
 from geex._results.numbers import Column, column, probability
 
 if TYPE_CHECKING:
@@ -64,7 +65,19 @@ def end(explanation: "Explanation") -> str:
 
 
 def spent(explanation: "Explanation") -> str:
-    """Return how many queries were used, and why not all of the budget."""
+    """Return how many queries were used, why not all of the budget, and what failed."""
+    return _used(explanation) + failures(explanation)
+
+
+def failures(explanation: "Explanation") -> str:
+    """Return how many calls failed, and how many rows were sent all in all; "" if none failed."""
+    if not explanation.failed:
+        return ""
+    calls = "1 call" if explanation.failed == 1 else f"{explanation.failed:,} calls"
+    return f"; {calls} failed, {explanation.sent or 0:,} rows sent"
+
+
+def _used(explanation: "Explanation") -> str:
     used, budget = explanation.queries, explanation.settings.queries
     if not budget or used >= budget or explanation.partial or explanation.ended:
         return f"{used:,} queries{end(explanation)}"
@@ -168,7 +181,7 @@ def _features(explanation: "Explanation") -> list[str]:
     """The largest features of one output as a table."""
     ends = (explanation.values_in_interval(0.95, True), explanation.stderr, *explanation.interval(0.95, True))
     values, stderr, low, high = (np.asarray(host(end), np.float64) for end in ends)
-    found = np.asarray(host(explanation.significant()))
+    found = (explanation.findings.marks <= 1 - LEVEL).reshape(values.shape)
     order = np.lexsort((-np.abs(values).ravel(), ~found.ravel()))[:LISTED]
     wheres = [tuple(int(i) for i in np.unravel_index(flat, values.shape)) for flat in order]
     style = column([float(values[w]) for w in wheres], [float(stderr[w]) for w in wheres])

@@ -55,9 +55,11 @@ def json_of(explanation: Explanation, everything: bool) -> dict[str, Any]:
         "estimand": one.estimand.to_dict(),
         "estimand_text": str(one.estimand),
         "queries": one.queries,
+        "sent": one.sent,
+        "failed": one.failed,
         "seconds": one.seconds,
         "partial": one.partial,
-        "settings": one.settings.to_dict(),
+        "settings": _finite(one.settings.to_dict()),
         "shape": list(one.values.shape),
         "significant": counts if several else counts[0],
         "largest": tops if several else tops[0],
@@ -66,6 +68,15 @@ def json_of(explanation: Explanation, everything: bool) -> dict[str, Any]:
         found |= {"names": one.names, "values": _listed(one.values), "stderr": _listed(one.stderr)}
         found |= {"centre": _listed(one.values if one.centre is None else one.centre)}
     return found
+
+
+def _finite(value: Any) -> Any:
+    """Return settings as JSON has them; null in place of numbers that are not finite."""
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _listed(value: Any) -> Any:

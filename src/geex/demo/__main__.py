@@ -74,7 +74,7 @@ def _decided(explanation: geex.Explanation, names: list[str]) -> list[str]:
 
 
 def _part(explanation: geex.Explanation) -> list[str]:
-    """Where the largest region lies, its share of the change of the score, and its interval."""
+    """Which ninth of the picture counts most, its share of the change of the score, and its interval."""
     seen = scene(explanation)
     found = largest(seen)[0]
     if found is None:

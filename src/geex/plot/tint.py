@@ -37,7 +37,7 @@ class Look:
     top
         The share of pixels that "top" shows.
     level
-        "sure" shows what differs from 0 with family-wise error 1 − `level`.
+        "sure" greys what may be noise; of the coloured pixels, a share of 1 − `level` at most is expected to be.
 
     Raises
     ------

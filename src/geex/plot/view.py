@@ -30,7 +30,7 @@ MOST = 5  # outputs that are shown
 class Output:
     """One output of the model, explained: values, standard errors and what intervals are around (p,), and its account.
 
-    p_values (p,): of the difference from 0, corrected for all features; NaN where no error is known.
+    p_values (p,): of the difference from 0, corrected as `Findings.marks`; NaN where no error is known.
     freedom: degrees of freedom of the standard errors. family: how many features intervals hold for together.
     origin: the value that has no colour: 0, but the smallest of values that are no shares and all above 0 (RISE's).
     """
@@ -64,7 +64,7 @@ class Output:
         return float(np.percentile(sizes, percentile)) or float(sizes.max()) or 1.0
 
     def sure(self, level: float = LEVEL) -> np.ndarray:
-        """Where the value differs from 0, with family-wise error 1 − `level` (p,). No standard error, no doubt."""
+        """Where the value stands out from noise (p,), see `Findings.marks`. No standard error, no doubt."""
         return ~(self.p_values > 1 - check_level(level))
 
     def interval(self, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
@@ -89,7 +89,7 @@ class Output:
 
     @property
     def quiet(self) -> bool:
-        """Whether errors are known, and no value differs from 0 (with family-wise error 1 − LEVEL)."""
+        """Whether errors are known, and no value stands out from noise."""
         return bool((self.stderr > 0).any() and (self.p_values > 1 - LEVEL).all())
 
 
@@ -102,12 +102,14 @@ class Scene:
         no place in a picture.
     names: of all features (p,).
     cells: what x has there, " = 3.49", where features are the columns of a row, with names.
+    source: the explanation of these outputs, with its answers if they are there.
     """
 
     outputs: list[Output]
     picture: np.ndarray | None
     index: np.ndarray | None
     names: list[str]
+    source: Explanation
     cells: Sequence[str] = ()
 
     def cell(self, feature: int) -> str:
@@ -138,7 +140,8 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
         raise InputError(
             f"Only an explanation can be shown; got {type(explanation).__name__}.", code="not-an-explanation"
         )
-    shown = _estimated(_few(explanation), outputs, errors).numpy()
+    source = _estimated(_few(explanation), outputs, errors)
+    shown = source.numpy()
     several = isinstance(shown.target, list)
     around = shown.values if shown.centre is None else shown.centre
     fields = [np.asarray(a if several else a[None], np.float64) for a in (shown.values, shown.stderr, around)]
@@ -156,6 +159,7 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
         picture=picture,
         index=index,
         names=_names(explanation, features, values.shape[1], index),
+        source=source,
         cells=_cells(shown, features),
     )
 
@@ -249,7 +253,7 @@ def _outputs(
     ends = [np.atleast_1d(np.asarray(end)) for end in (shown.output, shown.base_value, shown.gap, shown.gap_stderr)]
     ranks = [not shown.adds_up and bool((row > 0).all()) for row in values]
     around = resolution(ends[0], ends[1], shown.explicand)
-    found = Findings(centre, stderr, shown.freedom, around)
+    found = Findings(centre, stderr, shown.freedom, around, shown.findings.neighbours)
     origins = [float(row.min()) if rank else 0.0 for row, rank in zip(values, ranks, strict=True)]
     return [
         Output(
@@ -262,7 +266,7 @@ def _outputs(
             values=values[j],
             stderr=stderr[j],
             centre=centre[j],
-            p_values=found.p_values[j],
+            p_values=found.marks[j],
             freedom=shown.freedom,
             family=int(found.counts[j]),
             origin=origins[j],

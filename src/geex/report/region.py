@@ -1,29 +1,30 @@
-"""The largest region of a picture that stands out, and its outline.
+"""The part of a picture that counts most, and its outline.
 
-A region is made of neighbouring features that differ from 0 on the same side, after correction for the number of
-features. Among several the one with the largest |Σ values| is taken. In a list of features every feature is a region of
-its own. A region that is chosen by its values looks larger than it is, so its interval is made of simultaneous ones:
+The parts are the ninths of the picture, chosen before anything is known of the values. That with the largest |Σ values|
+is shown, if its interval excludes 0. The interval is that of the sum, corrected for the choice among m ninths:
 
-    |Σ_{k∈R} (centre_k − ξ_k)| ≤ q Σ_{k∈R} stderr_k   for all regions R together
+    |Σ_{k∈R} (centre_k − ξ_k)| ≤ q stderr(Σ_{k∈R} ξ_k)   for all ninths R together,   q = −T⁻¹(α / 2m)
 
-which holds for any region, however it was chosen.
+In a list every feature is a part of its own, with its simultaneous interval.
 """
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
-from scipy.ndimage import label
 
-from geex._results.findings import inside
+from geex._arrays.arrays import host, like
+from geex._results.findings import LEVEL, inside, quantile
+from geex.errors import MethodError
 from geex.plot.view import Output, Scene
 
-# Pixels that share a corner are neighbours.
-TOUCHING = np.ones((3, 3))
+# Parts along each side of a picture.
+SIDE = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A region: which features (p,), the sum of their values, and an interval that holds after the choice."""
+    """A part: which features (p,), the sum of their values, and an interval that holds after the choice."""
 
     features: np.ndarray
     value: float
@@ -32,16 +33,71 @@ class Found:
 
 
 def largest(seen: Scene) -> list[Found | None]:
-    """Return the largest region of every output, None where nothing stands out."""
-    masks = [_largest(seen, output, output.sure()) for output in seen.outputs]
-    pairs = zip(seen.outputs, masks, strict=True)
-    return [None if mask is None else _found(output, mask) for output, mask in pairs]
+    """Return the part of every output that counts most, None where nothing stands out."""
+    if seen.index is None:
+        return [_feature(output) for output in seen.outputs]
+    rows = ninths(seen)
+    sums = zip(*(_joint(seen, rows) or _separate(seen, rows)), strict=True)
+    return [_ninth(rows, *own, output.freedom) for own, output in zip(sums, seen.outputs, strict=True)]
 
 
-def _found(output: Output, features: np.ndarray) -> Found:
-    centre, half = float(output.centre[features].sum()), output.reach() * float(output.stderr[features].sum())
-    low, high = np.array(centre - half), np.array(centre + half)
-    return Found(features, float(inside(output.values[features].sum(), low, high)), float(low), float(high))
+def ninths(seen: Scene) -> np.ndarray:
+    """Return which features have their middle in each ninth of the picture (9, p)."""
+    assert seen.index is not None
+    count, (height, width) = len(seen.outputs[0].values), seen.index.shape
+    pixels = np.maximum(np.bincount(seen.index.ravel(), minlength=count), 1)
+    places = []
+    for place, size in zip(np.indices(seen.index.shape), (height, width), strict=True):
+        middle = np.bincount(seen.index.ravel(), weights=place.ravel(), minlength=count) / pixels
+        places.append(np.minimum((SIDE * (middle + 0.5) / size).astype(int), SIDE - 1))
+    part = SIDE * places[0] + places[1]
+    return np.asarray(part == np.arange(SIDE**2)[:, None], float)
+
+
+def _joint(seen: Scene, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return sums, the centres of their intervals and their standard errors (k, 9); None if there are no answers."""
+    record = seen.source.record
+    if record is None:
+        return None
+    if prod(record.task.features.shape(tuple(record.task.explicand.shape))) != rows.shape[1]:
+        return None  # what is shown are sums over channels
+    try:
+        found = record.regions(like(rows, record.task.explicand))
+    except MethodError:
+        return None  # the method has no errors of sums
+    own = [record.targets.index(output.target) for output in seen.outputs]
+    values, centres, errors = (np.asarray(host(array), np.float64)[own] for array in found)
+    return values, centres, errors
+
+
+def _separate(seen: Scene, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the same from the features' own errors: the widest that joint ones can be."""
+    arrays = ([getattr(output, name) for output in seen.outputs] for name in ("values", "centre", "stderr"))
+    values, centres, errors = (np.stack(own) @ rows.T for own in arrays)
+    return values, centres, errors
+
+
+def _ninth(
+    rows: np.ndarray, values: np.ndarray, centres: np.ndarray, errors: np.ndarray, freedom: float
+) -> Found | None:
+    """Return the ninth that counts most for one output, given sums, centres and errors (9,)."""
+    half = quantile(LEVEL, freedom, int(np.sum(errors > 0))) * errors
+    low, high = centres - half, centres + half
+    shown = inside(values, low, high)
+    sure = (low > 0) | (high < 0)
+    if not sure.any():
+        return None
+    best = int(np.argmax(np.abs(shown) * sure))
+    return Found(rows[best] > 0, float(shown[best]), float(low[best]), float(high[best]))
+
+
+def _feature(output: Output) -> Found | None:
+    """Return the largest feature that stands out."""
+    if not output.sure().any():
+        return None
+    best = int(np.argmax(np.abs(output.shown()) * output.sure()))
+    low, high = (float(end[best]) for end in output.interval())
+    return Found(np.arange(len(output.values)) == best, float(output.shown()[best]), low, high)
 
 
 def outline(seen: Scene, found: Found | None) -> str:
@@ -59,26 +115,3 @@ def _runs(edges: np.ndarray) -> list[tuple[int, int, int]]:
     steps = np.diff(np.pad(edges.astype(int), ((0, 0), (1, 1))), axis=1)
     starts, ends = np.argwhere(steps == 1), np.argwhere(steps == -1)
     return [(int(row), int(first), int(last)) for (row, first), (_, last) in zip(starts, ends, strict=True)]
-
-
-def _largest(seen: Scene, output: Output, sure: np.ndarray) -> np.ndarray | None:
-    """The features of the largest region (p,)."""
-    values = output.shown()
-    candidates = [_of_one_sign(seen, values, sure & (sign * values > 0)) for sign in (1, -1)]
-    known = [mask for mask in candidates if mask is not None]
-    return max(known, key=lambda mask: abs(float(values[mask].sum())), default=None)
-
-
-def _of_one_sign(seen: Scene, values: np.ndarray, chosen: np.ndarray) -> np.ndarray | None:
-    """The largest region of chosen features (p,), whose values have one sign."""
-    if not chosen.any():
-        return None
-    if seen.index is None:
-        return np.asarray(np.arange(len(chosen)) == np.argmax(np.abs(values) * chosen))
-    pieces, _ = label(seen.spread(chosen), structure=TOUCHING)
-    features, first = np.unique(seen.index, return_index=True)
-    owner = np.zeros(len(chosen), int)
-    owner[features] = pieces.ravel()[first]
-    sums = np.abs(np.bincount(owner, weights=values * chosen))
-    sums[0] = -1.0
-    return np.asarray(owner == np.argmax(sums))

@@ -27,7 +27,7 @@ class Markup(str):
 
 
 def texts(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> dict[str, Any]:
-    """Return the sentences about one output, and the outline of its largest region."""
+    """Return the sentences about one output, and the outline of the part that counts most."""
     texts: dict[str, Any] = {
         "target": output.target,
         "label": output.label,

@@ -20,14 +20,14 @@ from geex.report.region import Found
 STOPPED = "stopped before it was through"
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
 SELECTED = (
-    "The largest region was chosen by its values. Its interval holds after that choice, since it is made of intervals "
-    "that hold for all features together; `region` gives a narrower one for a region chosen beforehand."
+    "The part of the picture that counts most was chosen among nine by its value; its interval is corrected for that "
+    "choice. `region` has an interval for a part of your own, which you choose before you look."
 )
 MOST = 10  # times the change, beyond which a percentage of it means nothing
 
 
 def lead(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> str:
-    """Return what was decided, how surely, and the largest region."""
+    """Return what was decided, how surely, and the part that counts most."""
     how = certainty(explanation, output.target, output.output, explained_answers(explanation))
     part = f" The run was {STOPPED}: this is the result of its first {explanation.queries:,} queries."
     decided = f"The model’s answer for “{output.label}”: {how}."
@@ -39,7 +39,7 @@ def lead(explanation: Explanation, seen: Scene, output: Output, found: Found | N
 
 
 def _region(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> str:
-    """The largest region with its share of the change and its interval."""
+    """The part that counts most with its share of the change and its interval."""
     account = account_in(explanation, output)
     if not account.comparable:
         return ""
@@ -72,7 +72,7 @@ def _where(seen: Scene, found: Found, things: str) -> str:
         feature = int(np.argmax(found.features))
         return f"The largest feature, “{name(seen, feature)}{seen.cell(feature)}”,"
     size = f"{count:,} {things if count > 1 else things.removesuffix('s')}"
-    return f"The largest region that stands out ({size}, {place(seen, found)}, outlined)"
+    return f"The part that counts most ({place(seen, found)}, {size}, outlined)"
 
 
 def place(seen: Scene, found: Found) -> str:

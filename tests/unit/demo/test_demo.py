@@ -52,7 +52,7 @@ def test_a_line_says_what_how_surely_by_how_many_queries_and_where(explained):
             continue
         share, interval = found
         assert re.fullmatch(r"(top|middle|bottom) (left|centre|right)", place)
-        low, high = map(int, re.fullmatch(r"(\d+)% to (\d+)%", interval).groups())
+        low, high = map(int, re.fullmatch(r"(−?-?\d+)% to (−?-?\d+)%", interval).groups())
         assert low <= int(share.rstrip("%")) <= high
 
 

@@ -197,7 +197,8 @@ def test_convergence_ends_at_the_explanation(method):
     figure = explanation.plot("convergence")
     assert len(figure.axes) == (2 if explanation.adds_up else 1)
     line = figure.axes[0].lines[0].get_ydata()
-    values = np.where(explanation.significant(), explanation.values_in_interval(0.95, simultaneous=True), 0).ravel()
+    marked = (explanation.findings.marks[0] <= 0.05).reshape(explanation.values.shape)
+    values = np.where(marked, explanation.values_in_interval(0.95, simultaneous=True), 0).ravel()
     assert line[-1] == values[np.abs(values).argmax()]
     assert len(line) >= 4
     if explanation.adds_up:

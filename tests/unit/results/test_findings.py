@@ -143,3 +143,29 @@ def test_top_needs_two_looks_that_agree():
     assert rule.met(first, open_, span) is None
     assert rule.met(first, first, span)
     assert rule.met(Look([0.0, 0.0, 0.0]), Look([0.0, 0.0, 0.0]), span) is None
+
+
+def benjamini_hochberg(p, alpha):
+    """Reject the i smallest p for the largest i with p_(i) ≤ α i / m."""
+    ordered = np.sort(p)
+    below = [i + 1 for i in range(len(p)) if ordered[i] <= alpha * (i + 1) / len(p)]
+    return set(np.flatnonzero(p <= ordered[max(below) - 1])) if below else set()
+
+
+def test_what_is_marked_among_neighbours_is_benjamini_and_hochbergs_choice():
+    centre, stderr = RNG.normal(0, 3, 200), RNG.uniform(0.5, 2, 200)
+    p = 2 * stdtr(np.inf, -np.abs(centre / stderr))
+    alone = findings(centre, stderr)
+    pixels = Findings(alone.centre, alone.stderr, np.inf, alone.resolution, neighbours=True)
+    for level in (0.95, 0.5):
+        assert set(np.flatnonzero(pixels.marks[0] <= 1 - level)) == benjamini_hochberg(p, 1 - level)
+    assert (pixels.p_values == alone.p_values).all()
+    assert (alone.marks == alone.p_values).all()
+    assert (pixels.marks <= pixels.p_values).all()
+
+
+def test_of_noise_alone_nothing_is_marked_in_19_of_20_runs():
+    rng = np.random.default_rng(0)
+    runs = rng.normal(size=(2000, 300))
+    noisy = Findings(runs, np.ones(runs.shape), np.inf, np.zeros(2000), neighbours=True)
+    assert abs(np.mean(~noisy.quiet) - 0.05) < 3 * (0.05 * 0.95 / 2000) ** 0.5

@@ -144,6 +144,11 @@ class TableModel:
         """The limits of the model inside."""
         return Carried(self.model).limits
 
+    @property
+    def most_rows(self) -> int | None:
+        """The most rows of one call of the model inside."""
+        return Carried(self.model).most_rows
+
 
 def columns_of(xs: Sequence[Row], absent: Iterable[Row], framed: bool, dtype: Any = np.float64) -> Columns:
     """Return the columns of rows and their baselines, which have the same names in the same order.
