@@ -29,7 +29,7 @@ coverage: .venv/dev
 
 # geex inside shap, shapiq and quantus, and beside LightGBM and CatBoost: these need Python 3.12
 interop: .venv-interop/ready
-	.venv-interop/bin/python -m pytest -rs tests/unit/interop tests/unit/results/test_conversions.py \
+	.venv-interop/bin/python -m pytest -rs tests/unit/interop tests/unit/results/conversions \
 		tests/unit/explain/test_inputs.py tests/unit/problem/table
 
 lint: .venv/dev

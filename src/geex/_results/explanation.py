@@ -15,7 +15,8 @@ from geex._problem.features import neighbouring
 from geex._problem.outputs import checked_labels
 from geex._problem.table.cells import Cells
 from geex._protocols import Features
-from geex._results.conversions import as_frame, as_shap
+from geex._results.conversions.frame import as_frame
+from geex._results.conversions.shap_explanation import as_shap
 from geex._results.findings import Findings, TopFeatures, check_level, inside, quantile, resolution
 from geex._results.loaded_checks import check_loaded
 from geex._results.nothing_found import nothing_found

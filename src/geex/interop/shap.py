@@ -11,7 +11,8 @@ from geex._explain.explain import explain_batch
 from geex._problem.background import background as rows_to_average
 from geex._problem.foreign_model import Carried
 from geex._problem.table.rows import is_frame
-from geex._results.conversions import feature_names, shap_module
+from geex._results.conversions.parts import feature_names
+from geex._results.conversions.shap_explanation import shap_module
 from geex._results.explanation import Explanation
 from geex.errors import BudgetError, InputError
 from geex.models.scikit_learn import as_model
