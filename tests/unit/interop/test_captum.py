@@ -8,6 +8,7 @@ from geex.interop.captum import Attribution
 from tests.helpers import raises
 
 torch = pytest.importorskip("torch")
+torch.manual_seed(0)
 MODULE = torch.nn.Linear(4, 3, bias=False)
 INPUTS = torch.arange(8.0).reshape(2, 4) / 8
 

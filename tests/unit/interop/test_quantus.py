@@ -32,6 +32,7 @@ def test_pixels_share_their_value():
 
 def test_modules():
     torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
     module = torch.nn.Linear(3, 2)
     found = explain_func(module, np.ones((2, 3), np.float32), np.array([0, 1]))
     np.testing.assert_allclose(found, module.weight.detach().numpy(), atol=1e-6)
@@ -50,9 +51,10 @@ def test_a_metric_of_quantus():
     quantus = pytest.importorskip("quantus")
     import torch
 
+    torch.manual_seed(0)
     module = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(16, 2, bias=False)).eval()
     inputs, targets = np.random.default_rng(0).random((2, 1, 4, 4)).astype(np.float32), np.array([0, 1])
-    metric = quantus.PixelFlipping(features_in_step=1, perturb_baseline="black", disable_warnings=True)
+    metric = quantus.PixelFlipping(features_in_step=1, perturb_baseline=0.0, disable_warnings=True)
     curves = metric(
         model=module,
         x_batch=inputs,
