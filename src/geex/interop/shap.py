@@ -79,7 +79,7 @@ class Explainer:
     >>> import geex
     >>> rows = np.array([[0.0, 0.0], [2.0, 2.0]])
     >>> explainer = geex.interop.shap.Explainer(lambda z: z @ [1.0, 3.0], rows)
-    >>> explainer.explanations(np.array([[2.0, 1.0]]))[0].values
+    >>> explainer.explanations(np.array([[2.0, 1.0]]))[0].values.round(6)
     array([[1., 0.]])
     """
 

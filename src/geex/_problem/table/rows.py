@@ -49,7 +49,7 @@ class Row:
         if names is None or list(self.names) == list(names):
             return self
         if len(self.names) == len(names) and not any(isinstance(name, str) for name in self.names):
-            return self  # numbered columns, which have no names
+            return replace(self, names=tuple(names))  # numbered columns, which have no names of their own
         own, wanted = list(self.names), list(names)
         if not set(own) >= set(wanted):  # LightGBM keeps "body mass" as "body_mass"
             own, wanted = [_joined(name) for name in own], [_joined(name) for name in wanted]
