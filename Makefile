@@ -8,7 +8,7 @@ INTEROP_PYTHON ?= python3.12
 # two files of tests at a time
 PARALLEL = -n 2 --dist loadfile
 
-.PHONY: install mlserver interop demo docs test quick coverage lint soak bench bench-queries bench-tables bench-backgrounds bench-calibration paper illustrations clean
+.PHONY: install mlserver interop demo docs test quick coverage lint soak bench bench-queries bench-tables bench-backgrounds bench-calibration bench-noise paper illustrations clean
 
 demo: .venv/demo
 	$(RUN) -m geex.demo out/demo.png
@@ -61,6 +61,10 @@ bench-tables: .venv/bench
 # Shapley values over a background of rows, ours and shap's
 bench-backgrounds: .venv/bench
 	$(RUN) -m benchmarks.backgrounds
+
+# intervals and costs where the answers of a model are random
+bench-noise: .venv/dev
+	$(RUN) -m benchmarks.coverage_noise
 
 bench-calibration: .venv/dev
 	$(RUN) -m benchmarks.calibration

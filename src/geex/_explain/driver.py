@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from geex._arrays.arrays import Array, namespace
 from geex._estimate.zeros import are_equal
-from geex._explain.rounds import PlanResult, in_rounds, query_at_once, query_in_rounds
+from geex._explain.repeats import Repeating
+from geex._explain.rounds import PlanResult, first_draws, in_rounds, query_at_once, query_in_rounds
 from geex._explain.same_model import check_same_model
 from geex._explain.warnings import little_to_explain, stopped_early, uneven_scales, unsteady_model
 from geex._journal.stored_task import StoredModel
@@ -72,15 +73,18 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     output = scored(ends, task.score)
     check_label_count(task.labels, int(output.shape[1]))
     targets, _ = target_indices(task.target, output[0, :])
-    answered = EndAnswers(ends, targets, task.score, again)
+    answered = EndAnswers(ends, targets, task.score, again, background=task.background)
     if task.method.compares:
         little_to_explain(output, targets)
+    repeating = Repeating(querier, task, points.points, answered, task.queries - count - task.twice)
+    if plans and not querier.incomplete:
+        repeating.begin(plans[0][0], first_draws(task, *plans[0]))
     asked: list[PlanResult] = []
     for part, (plan, draws) in enumerate(plans):
         if draws and in_rounds(task):
-            found = query_in_rounds(querier, task, plan, draws, answered, part)
+            found = query_in_rounds(querier, task, plan, draws, repeating, part)
         else:
-            found = query_at_once(querier, task, plan, draws, answered, part)
+            found = query_at_once(querier, task, plan, draws, repeating, part)
         if found is None:
             break
         asked.append(found)
@@ -89,7 +93,7 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     if not task.background:  # the run may have ended before the last baselines
         ends = ends[: 1 + len(asked), :]
         task = replace(task, baselines=task.baselines[: len(asked)])
-    used = count + (again is not None) + sum(int(found.answers.shape[0]) for found in asked)
+    used = count + (again is not None) + repeating.used + sum(int(found.answers.shape[0]) for found in asked)
     record = Record(
         task,
         [found.plan.without_cache() for found in asked],
@@ -102,6 +106,7 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
         " and ".join(dict.fromkeys(found.ended for found in asked if found.ended)),
         session.spending.sent - sent,
         session.spending.failed - failed,
+        repeating.ends.repeats,
     )
     explanation = explained(record, [found.estimate for found in asked])
     unsteady_model(explanation)

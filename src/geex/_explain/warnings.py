@@ -11,7 +11,7 @@ from geex._explain.defaults import pixels_of
 from geex._problem.features import neighbouring
 from geex._problem.task import Task
 from geex._results.explanation import Explanation
-from geex._results.summary import ROUGHLY
+from geex._results.summary import looks
 from geex.errors import BatchOfOne, LittleToExplain, ManyChannels, PartialRun, UnevenScales, UnsteadyModel
 
 # f(x) and f(x̊) are almost equal if they differ by less than this share.
@@ -40,8 +40,8 @@ def unsteady_model(explanation: Explanation) -> None:
     if explanation.unsteady:
         warnings.warn(
             f"The model answered x differently the second time: its scores have noise of about "
-            f"{np.max(host(explanation.noise)):.2g}, {ROUGHLY}. Check that it is in evaluation mode, and that one "
-            "model answers all calls.",
+            f"{np.max(host(explanation.noise)):.2g}{looks(explanation)}. Check that it is in evaluation mode, and that "
+            "one model answers all calls.",
             UnsteadyModel,
             stacklevel=_frames_of_geex(),
         )

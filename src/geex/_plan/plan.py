@@ -177,6 +177,21 @@ class Ends:
         return self.points[start:stop, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Again:
+    """One query, over and over. `point` (*shape) has the type that is sent."""
+
+    point: Array
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return fingerprint(("again/1",), [host(self.point)])
+
+    def rows(self, start: int, stop: int) -> Array:
+        xp = namespace(self.point)
+        return xp.concat([self.point[None, ...]] * (stop - start), axis=0)
+
+
 def seed_of(seed: int, *place: int) -> int:
     """Return a seed for a place, such as a baseline or a round. Other places have independent seeds."""
     return int(np.random.SeedSequence(seed, spawn_key=place).generate_state(1, np.uint64)[0])

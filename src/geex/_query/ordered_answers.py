@@ -13,7 +13,7 @@ from math import prod
 
 from geex._arrays.arrays import Array, accelerated, namespace
 from geex._journal.journal import STORED
-from geex._plan.plan import Chunk, Ends, Plan
+from geex._plan.plan import Again, Chunk, Ends, Plan
 from geex._protocols import Source
 from geex._query.dispatcher import Dispatcher
 from geex._query.in_flight import InFlight, RowsOfOthers, WorkerCall, start_job
@@ -71,7 +71,7 @@ class Querier:
             raise nothing_affordable() if self.dispatcher.spending.spent else KeyboardInterrupt
         return answers
 
-    def ends(self, ends: Ends, start: int, stop: int) -> Array | None:
+    def ends(self, ends: Ends | Again, start: int, stop: int) -> Array | None:
         """Return answers to rows start … stop − 1 of the ends; None if the run is stopped before."""
         blocks = list(self._stream(ends, [Piece(ends, start, stop)]))
         if sum(int(block.shape[0]) for block in blocks) < stop - start:

@@ -21,7 +21,6 @@ WIDTH = 100
 LONGEST = 40  # characters of a feature's name
 MANY = 10_000_000
 BIAS = "Intervals do not include bias from smoothing or from the adaptive choice of queries."
-ROUGHLY = "a rough guess from two answers"
 
 
 def described(explanation: "Explanation") -> str:
@@ -149,7 +148,20 @@ def _doubts(explanation: "Explanation") -> list[str]:
     if not explanation.unsteady:
         return []
     size = float(np.max(host(explanation.noise)))
-    return [f"The model answers x differently each time: its score has noise of about {size:.2g}, {ROUGHLY}."]
+    parts = [f"The model answers x differently each time: its score has noise of about {size:.2g}{looks(explanation)}."]
+    if explanation.noise_stderr is not None:
+        own, whole = (np.asarray(host(one), np.float64) for one in (explanation.noise_stderr, explanation.stderr))
+        share = float(np.sum(own**2) / max(np.sum(whole**2), np.finfo(float).tiny))
+        parts.append(f"This noise is {share:.0%} of the variance of the values; the rest is due to the queries.")
+    return parts
+
+
+def looks(explanation: "Explanation") -> str:
+    """Return from how many answers the noise is estimated."""
+    counts = explanation.end_queries
+    if max(counts, default=0) <= 2:
+        return ", a rough guess from two answers"
+    return f" (x was queried {counts[0]} times, the baseline {min(counts[1:])} times)"
 
 
 def _headline(explanation: "Explanation") -> str:
