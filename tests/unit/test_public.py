@@ -155,3 +155,23 @@ def test_what_objects_of_geex_can_do_is_declared(path):
     found = list(looks(path))
     foreign = str(path.relative_to(SOURCE)) in FOREIGN
     assert bool(found) == foreign, found or f"{path} looks at nothing: take it out of FOREIGN"
+
+
+ERRORS = {name for name, one in vars(geex.errors).items() if isinstance(one, type) and issubclass(one, Exception)}
+# found by their class
+WARNINGS = {name for name in ERRORS if issubclass(getattr(geex.errors, name), Warning)}
+
+
+def uncoded(path):
+    """Errors of geex that are made without a code."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            coded = any(one.arg in ("code", None) for one in node.keywords)
+            if name in ERRORS - WARNINGS and not coded:
+                yield f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_every_error_has_a_code(path):
+    assert not list(uncoded(path))

@@ -183,9 +183,9 @@ class Journal:
         Spans do not overlap, so of those that begin at `start` or before, the last one alone can reach it.
         """
         found = self.database.connection.execute(
-            f"SELECT {columns} FROM answers WHERE source = :source AND stop > :start AND start < :stop AND start >= "
-            "coalesce((SELECT start FROM answers WHERE source = :source AND start <= :start ORDER BY start DESC "
-            "LIMIT 1), :start) ORDER BY start",
+            f"SELECT {columns} FROM answers WHERE source = :source AND stop > :start AND start < :stop "
+            "AND start >= coalesce((SELECT start FROM answers WHERE source = :source AND start <= :start "
+            "ORDER BY start DESC LIMIT 1), :start) ORDER BY start",
             {"source": source, "start": start, "stop": stop},
         ).fetchall()
         # SQLite keeps any type in any column

@@ -18,7 +18,7 @@ from geex._stored_names import stored
 from geex.errors import FeaturesError
 
 # Names that a message lists.
-SHOWN = 8
+FIRST_COLUMNS = 8
 
 
 @stored("Groups/1")
@@ -183,9 +183,10 @@ class Groups(Features):
             return self
         group = {column: name for name, columns in self.map.items() for column in columns}
         if unknown := [column for column in group if column not in names]:
+            first = ", ".join(map(repr, names[:FIRST_COLUMNS]))
             raise FeaturesError(
-                f"Groups must list columns of x; {unknown[0]!r} is none. x has {', '.join(map(repr, names[:SHOWN]))}"
-                f"{', …' if len(names) > SHOWN else ''}.",
+                f"Groups must list columns of x; {unknown[0]!r} is none. x has {first}"
+                f"{', …' if len(names) > FIRST_COLUMNS else ''}.",
                 code="group-of-unknown-column",
             )
         if taken := [name for name in self.map if name in names and group.get(name) != name]:

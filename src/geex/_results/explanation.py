@@ -10,14 +10,14 @@ import numpy as np
 
 from geex._arrays.arrays import Array, dtype_of, host, like, namespace
 from geex._arrays.validation import file_path, is_number, truth, whole
+from geex._arrays.validation import shown as shown_value
 from geex._problem.estimand import Estimand
 from geex._problem.features import neighbouring
 from geex._problem.outputs import checked_labels
 from geex._problem.table.cells import Cells
 from geex._protocols import Features
-from geex._results.conversions.frame import as_frame
-from geex._results.conversions.shap_explanation import as_shap
-from geex._results.end_answers import ROUNDING, STEADY
+from geex._results.conversions import as_frame, as_shap
+from geex._results.end_answers import REPEATED, STEADY
 from geex._results.findings import Findings, TopFeatures, check_level, inside, quantile, resolution
 from geex._results.loaded_checks import check_loaded
 from geex._results.nothing_found import nothing_found
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from geex._query.retrying_call import Model
     from geex._results.record import Record
 
-MOST = 1e3
+# From this multiple of f(x) − f(x̊) on, an error leads to no advice.
+MOST_ERROR_SHARE = 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,13 +162,16 @@ class Explanation:
             `tolerance` is not a positive number.
         """
         if not is_number(tolerance) or tolerance <= 0:
-            raise InputError(f"tolerance is {tolerance!r}; wanted a share of f(x) − f(x̊) such as 0.05.")
+            raise InputError(
+                f"`tolerance` must be a positive share of f(x) − f(x̊), such as 0.05; got {shown_value(tolerance)}.",
+                code="tolerance-not-positive",
+            )
         if self.reach is None:
             return None
         share = self.error_share()
         if share == 0 and np.isfinite(self.freedom) and not np.any(host(self.values)):
             return None  # nothing that was asked made a difference: no error is known
-        if not np.isfinite(share) or share >= MOST:
+        if not np.isfinite(share) or share >= MOST_ERROR_SHARE:
             return None
         wanted = needed(self.queries, share, tolerance)
         searches = [] if self.record is None else [plan.search for plan in self.record.plans]
@@ -194,7 +198,7 @@ class Explanation:
         if self.noise_stderr is not None:
             return True
         noise, output, base = (numbers(shown) for shown in (self.noise, self.output, self.base_value))
-        rounding = ROUNDING * np.maximum(np.abs(output), np.abs(base))
+        rounding = REPEATED * np.maximum(np.abs(output), np.abs(base))
         return bool(np.any((noise > STEADY * np.abs(output - base)) & (noise > rounding)))
 
     @property
@@ -238,11 +242,14 @@ class Explanation:
         labels, names = checked_labels(labels), checked_labels(names, "names", "feature")
         size = int(np.prod(self._shape))
         if names is not None and len(names) != size:
-            raise InputError(f"names has {len(names)} entries and there are {size} features; wanted one for each.")
+            raise InputError(
+                f"`names` must have one entry for each of the {size} features; got {len(names)}.", code="names-count"
+            )
         known = max(self.targets) + 1 if self.record is None else int(self.record.ends.shape[1])
         if labels is not None and len(labels) < known:
             raise InputError(
-                f"labels has {len(labels)} entries and the model has {known} outputs or more; wanted one for each."
+                f"`labels` must have one entry for each output of the model, {known} or more; got {len(labels)}.",
+                code="labels-count",
             )
         return replace(
             self,
@@ -335,7 +342,7 @@ class Explanation:
         from geex.report import Extras, write
 
         if Path(path).suffix.lower() not in ("", ".htm", ".html"):
-            raise InputError(f"`path` must end in .html; got {str(path)!r}.")
+            raise InputError(f"`path` must end in .html; got {str(path)!r}.", code="path-not-html")
         return write(self, Path(path), Extras(image, model, curves, title, call, input_name, model_name))
 
     def to_frame(self, level: float = 0.95) -> Any:
@@ -668,12 +675,11 @@ class Explanation:
         return shown(self)
 
 
+# Fields as a saved file holds them: some may be missing, some have an array for each feature or each end.
 _OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "end_queries", "sent", "failed", "cells")
 _FACTS = ("target", "queries", "freedom", "estimand", "settings")
-_EXTRA = ("explicand", "baseline", "centre", "noise_stderr")
-_NUMBERS = ("noise", "reach")
-_OF_FEATURES = ("values", "stderr")
-_ENDS = ("base_value", "output", "gap", "gap_stderr")
+_EXTRA, _NUMBERS = ("explicand", "baseline", "centre", "noise_stderr"), ("noise", "reach")
+_OF_FEATURES, _ENDS = ("values", "stderr"), ("base_value", "output", "gap", "gap_stderr")
 _ARRAYS = (*_OF_FEATURES, *_ENDS)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from geex._results.explanation import Explanation
 
 # The types of facts.
-TYPES: dict[str, Any] = {
+LOADED_TYPES: dict[str, Any] = {
     "target": int | list[int],
     "queries": int,
     "freedom": float,
@@ -36,7 +36,7 @@ class Inconsistent(ValueError):
 
 def check_loaded(found: "Explanation") -> None:
     """Raise Inconsistent, or an error of the features, unless the parts fit together."""
-    for name, kind in TYPES.items():
+    for name, kind in LOADED_TYPES.items():
         _require(matches(getattr(found, name), kind), name)
     _require(bool(found.targets) and min(found.targets) >= 0, "target")
     _require(found.queries > 0 and found.freedom > 0, "queries or freedom")

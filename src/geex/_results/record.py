@@ -25,7 +25,7 @@ from geex._version import __version__
 from geex.errors import MethodError
 
 # Errors beyond have squares that float64 does not hold, or nearly.
-SMALL, LARGE = 1e-140, 1e140
+SMALL_ERROR, LARGE_ERROR = 1e-140, 1e140
 RARE = 1.5  # half of what 95% of as many draws would have met, in draws
 
 
@@ -178,7 +178,7 @@ def _together(errors: list[Array], count: int | None = None) -> Array:
     errors if it is None."""
     xp, count = namespace(errors[0]), count or len(errors)
     size = max(float(xp.max(xp.abs(one))) if prod(one.shape) else 0.0 for one in errors)
-    if not 0 < size < np.inf or SMALL < size < LARGE:
+    if not 0 < size < np.inf or SMALL_ERROR < size < LARGE_ERROR:
         return sum(one**2 for one in errors) ** 0.5 / count
     return size * (sum((one / size) ** 2 for one in errors) ** 0.5 / count)
 

@@ -18,7 +18,7 @@ from geex.errors import InputError
 from geex.models.scikit_learn import as_model
 
 # What MODEL may be, for messages.
-FORMS = "an ONNX file (model.onnx), an address (https://…) or package.module:name"
+MODEL_FORMS = "an ONNX file (model.onnx), an address (https://…) or package.module:name"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,18 +54,19 @@ def chosen_limits(options: ModelOptions, model: Model) -> Limits | None:
 
 def model_of(name: str, options: ModelOptions) -> Model:
     """Return the model that MODEL names."""
-    if name.startswith(("http://", "https://")):
+    if name.startswith(("http:", "https:")):
         return _service(name, options)
     if name.lower().endswith(".onnx"):
         if not Path(name).is_file():
-            raise InputError(f"MODEL must be {FORMS}; there is no file {name!r}.", code="model-file-missing")
+            raise InputError(f"MODEL must be {MODEL_FORMS}; there is no file {name!r}.", code="model-file-missing")
         return models.onnx(name, input=options.input_name, output=options.output_name)
     module, colon, attribute = name.partition(":")
     if colon and module and attribute:
         model = adapted(imported(module, attribute, "MODEL"), name)
         return model if identity(model) else Imported(model, source_identity(name, sys.modules[module]))
     raise InputError(
-        f"MODEL must be {FORMS}; got {name!r}. For another file, write a module that loads it.", code="model-unknown"
+        f"MODEL must be {MODEL_FORMS}; got {name!r}. For another file, write a module that loads it.",
+        code="model-unknown",
     )
 
 

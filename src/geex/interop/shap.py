@@ -21,7 +21,7 @@ __all__ = ["Explainer"]
 
 # Queries of a row for each baseline, and at least for a row, by default.
 QUERIES_OF_A_BASELINE = 20
-QUERIES = 1000
+QUERIES_OF_A_ROW = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +165,7 @@ class Explainer:
                 f"`max_evals` must be a whole number or 'auto'; got {max_evals!r}.", code="max-evals-unknown"
             )
         count = self.background.count
-        queries = self.queries or max(QUERIES, QUERIES_OF_A_BASELINE * count)
+        queries = self.queries or max(QUERIES_OF_A_ROW, QUERIES_OF_A_BASELINE * count)
         if isinstance(max_evals, int):
             queries = max_evals * count
         changed = {} if outputs is None else {"target": outputs}

@@ -18,11 +18,11 @@ from geex.errors import AnswerError, InputError
 from geex.models.output_conversions import Indicator
 
 # Methods of an estimator that give scores, in order of preference.
-OUTPUTS = ("predict_proba", "decision_function", "predict")
+ESTIMATOR_OUTPUTS = ("predict_proba", "decision_function", "predict")
 # Attributes that hold the names of the columns of the fit; the second is CatBoost's.
-NAMES = ("feature_names_in_", "feature_names_")
+NAME_ATTRIBUTES = ("feature_names_in_", "feature_names_")
 # Names that LightGBM and CatBoost give to the columns of an array.
-NUMBERED = re.compile(r"(Column_)?\d+")
+NUMBERED_NAME = re.compile(r"(Column_)?\d+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +63,9 @@ class Sklearn:
     @property
     def names(self) -> tuple[str, ...] | None:
         """The names of the columns of the fit, or None."""
-        for attribute in NAMES:
+        for attribute in NAME_ATTRIBUTES:
             names = getattr(self.estimator, attribute, None)
-            if names is not None and not all(NUMBERED.fullmatch(str(name)) for name in names):
+            if names is not None and not all(NUMBERED_NAME.fullmatch(str(name)) for name in names):
                 return tuple(map(str, names))
         return None
 
@@ -160,11 +160,11 @@ def sklearn(estimator: Any, output: str | None = None, *, limits: Limits | None 
     >>> model(np.array([[0.5]])).round(3)
     array([[0.5, 0.5]])
     """
-    have = [name for name in OUTPUTS if hasattr(estimator, name)]
+    have = [name for name in ESTIMATOR_OUTPUTS if hasattr(estimator, name)]
     if isinstance(estimator, type) or not have:
         got = f"the class {estimator.__name__}" if isinstance(estimator, type) else f"a {type(estimator).__name__}"
         raise InputError(
-            f"`estimator` must be a fitted estimator with {' or '.join(OUTPUTS)}; got {got}.",
+            f"`estimator` must be a fitted estimator with {' or '.join(ESTIMATOR_OUTPUTS)}; got {got}.",
             code="estimator-without-scores",
         )
     if output is not None and output not in have:

@@ -13,7 +13,8 @@ from geex._problem.declared import Call, Unnamed, Value
 from geex._problem.declared import code as declared_code
 from geex._results.explanation import Explanation
 
-SMALL = 64  # numbers that are written out
+WRITTEN = 64  # numbers that are written out
+# The default features, which a call leaves out.
 ELEMENTS = Call("Elements")
 
 
@@ -79,7 +80,7 @@ def _array(explanation: Explanation, name: str, values: dict[str, Value]) -> str
     array = explanation.explicand if name == "x" else explanation.baseline
     used = name == "x" or isinstance(values["baseline"], Unnamed)
     plain = explanation.cells is None and explanation.settings.library == "numpy"
-    if array is None or not used or not plain or int(np.prod(array.shape)) > SMALL:
+    if array is None or not used or not plain or int(np.prod(array.shape)) > WRITTEN:
         return ""
     numbers = np.asarray(host(array))
     return f"{name} = np.array({numbers.tolist()}, dtype={str(numbers.dtype)!r})"

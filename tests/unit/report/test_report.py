@@ -429,7 +429,8 @@ def test_log_odds_are_told_as_a_probability_too(output, said):
     seen = scene(explained(lambda z: z.sum(1), np.ones(3), geex.Shapley(), 100, labels=["cat"]))
     shown = replace(seen.outputs[0], output=output)
     explanation = explained(lambda z: z.sum(1) / 4, np.ones(3), geex.Shapley(), 100, score="log_odds")
-    assert f"log-odds of “cat” are {words.number(output)};" in words.account(explanation, shown, "features")
+    account = words.account(explanation, shown, "features")
+    assert f"log-odds of “cat” are {words.number(output)}. At the baseline (0) they are 0." in account
     assert f"probability {said} (log-odds" in words.lead(explanation, seen, shown, None, "features")
 
 

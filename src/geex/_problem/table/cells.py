@@ -18,7 +18,7 @@ from geex._stored_names import stored
 # The largest whole number up to which float64 holds all of them.
 WHOLE = 2**53
 # Hexadecimal digits of a code: 52 bits, which float64 holds.
-DIGITS = 13
+CODE_DIGITS = 13
 
 
 @stored("cells/1")
@@ -76,7 +76,7 @@ def code(cell: Any) -> float:
         parts = ("number", float(cell))
     else:
         parts = ("cell", scalar(cell))
-    return float(int(digest(*parts)[:DIGITS], 16)) / 16.0**DIGITS
+    return float(int(digest(*parts)[:CODE_DIGITS], 16)) / 16.0**CODE_DIGITS
 
 
 def plain(cell: Any) -> Any:

@@ -15,7 +15,7 @@ from geex._problem.table.frames import is_category
 from geex.errors import InputError
 
 # Names that a message lists.
-SHOWN = 5
+LISTED_COLUMNS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,5 +118,5 @@ def _joined(name: Any) -> Any:
 
 
 def _start(names: Sequence[Any]) -> str:
-    first = ", ".join(map(repr, names[:SHOWN]))
-    return first if len(names) <= SHOWN else f"{first} and {len(names) - SHOWN} more"
+    first = ", ".join(map(repr, names[:LISTED_COLUMNS]))
+    return first if len(names) <= LISTED_COLUMNS else f"{first} and {len(names) - LISTED_COLUMNS} more"
