@@ -200,7 +200,7 @@ def test_the_noise_of_the_model_is_in_the_errors():
         warnings.simplefilter("ignore", geex.errors.UnsteadyModel)
         found = explained(lambda z: network(z) + 0.5 * noise.normal(size=len(z)), queries=200)
     assert found.noise is not None
-    assert (found.stderr > explained(queries=200).stderr).all()
+    assert found.stderr.mean() > 1.2 * explained(queries=200).stderr.mean()
 
 
 @pytest.mark.slow
