@@ -32,11 +32,11 @@ def lead(explanation: Explanation, seen: Scene, output: Output, found: Found | N
     how = certainty(explanation, output.target, output.output, explained_answers(explanation))
     part = f" The run was {STOPPED}: this is the result of its first {explanation.queries:,} queries."
     decided = f"The model’s answer for “{output.label}”: {how}."
-    if output.quiet:
-        return (
-            f"{nothing_found(explanation, len(output.values), things)} {decided}{part if explanation.partial else ''}"
-        )
-    return f"{decided}{_region(explanation, seen, output, found, things)}{part if explanation.partial else ''}"
+    ended = part if explanation.partial else ""
+    if output.quiet and found is None:
+        return f"{nothing_found(explanation, len(output.values), things)} {decided}{ended}"
+    alone = f" No single {things.removesuffix('s')} stands out from noise." if output.quiet else ""
+    return f"{decided}{_region(explanation, seen, output, found, things)}{alone}{ended}"
 
 
 def _region(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> str:
