@@ -17,6 +17,7 @@ PAGES = [
     "first.md",
     "seeing.md",
     "baseline.md",
+    "table-rows.md",
     "how-many-queries.md",
     "error-bars.md",
     "scale.md",

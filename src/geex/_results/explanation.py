@@ -14,7 +14,9 @@ from geex._arrays.validation import shown as shown_value
 from geex._problem.estimand import Estimand
 from geex._problem.features import neighbouring
 from geex._problem.outputs import checked_labels
+from geex._problem.table.cells import Cells
 from geex._protocols import Features
+from geex._results.conversions import as_frame, as_shap
 from geex._results.end_answers import REPEATED, STEADY
 from geex._results.findings import Findings, TopFeatures, check_level, inside, quantile, resolution
 from geex._results.loaded_checks import check_loaded
@@ -92,6 +94,9 @@ class Explanation:
     centre : array, like values, or None
         The centre of the intervals, if it differs from the values. For a regression these are unbiased values, which do
         not depend on the prior and have more noise. `stderr` belongs to them.
+    cells : Cells or None
+        The cells of a row with words, categories or missing values, for which `explicand` has codes: `names`, `values`,
+        and `absent`, the cells of the baseline.
     sent : int or None
         The number of rows that the run sent to the model, those of failed calls included. Answers that the journal held
         were not sent. None: not known.
@@ -134,6 +139,7 @@ class Explanation:
     ended: str = ""
     reach: Array | float | None = None
     centre: Array | None = field(default=None, repr=False)
+    cells: Cells | None = field(default=None, repr=False)
     sent: int | None = None
     failed: int = 0
 
@@ -338,6 +344,53 @@ class Explanation:
         if Path(path).suffix.lower() not in ("", ".htm", ".html"):
             raise InputError(f"`path` must end in .html; got {str(path)!r}.", code="path-not-html")
         return write(self, Path(path), Extras(image, model, curves, title, call, input_name, model_name))
+
+    def to_frame(self, level: float = 0.95) -> Any:
+        """Return a pandas data frame with a row for each feature.
+
+        Parameters
+        ----------
+        level
+            The level of the intervals, a probability.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns `feature`, `value`, `stderr`, `low`, `high`, and `data` and `baseline`, what x and the baseline
+            have there. With several targets, a first column `output`, and a row for each output and feature. Features
+            that are groups of elements have no `data` and `baseline`.
+
+        Raises
+        ------
+        InputError
+            `level` is not a probability.
+        MissingPackage
+            pandas is not installed.
+        """
+        return as_frame(self, level)
+
+    def to_shap(self, level: float = 0.95) -> Any:
+        """Return a shap.Explanation of this input, for shap's plots.
+
+        Parameters
+        ----------
+        level
+            The level of the intervals, a probability.
+
+        Returns
+        -------
+        shap.Explanation
+            `values`, (*features) or (*features, targets), `base_values`, `data`, the names of features and outputs,
+            `error_std`, and the ends of the intervals as `lower_bounds` and `upper_bounds`.
+
+        Raises
+        ------
+        InputError
+            `level` is not a probability.
+        MissingPackage
+            shap is not installed.
+        """
+        return as_shap(self, level)
 
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> tuple[Array, Array]:
         """Return the lower and upper ends of an interval for each value, from Student's t with `freedom` degrees.
@@ -623,12 +676,10 @@ class Explanation:
 
 
 # Fields as a saved file holds them: some may be missing, some have an array for each feature or each end.
-_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "end_queries", "sent", "failed")
+_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "end_queries", "sent", "failed", "cells")
 _FACTS = ("target", "queries", "freedom", "estimand", "settings")
-_EXTRA = ("explicand", "baseline", "centre", "noise_stderr")
-_NUMBERS = ("noise", "reach")
-_OF_FEATURES = ("values", "stderr")
-_ENDS = ("base_value", "output", "gap", "gap_stderr")
+_EXTRA, _NUMBERS = ("explicand", "baseline", "centre", "noise_stderr"), ("noise", "reach")
+_OF_FEATURES, _ENDS = ("values", "stderr"), ("base_value", "output", "gap", "gap_stderr")
 _ARRAYS = (*_OF_FEATURES, *_ENDS)
 
 

@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from geex._problem.features import Groups, neighbouring
+from geex._problem.features import neighbouring
+from geex._problem.groups import Groups
 
 if TYPE_CHECKING:
     from geex._results.explanation import Explanation

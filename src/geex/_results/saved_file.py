@@ -45,6 +45,10 @@ def read_file(path: Path, wanted: Sequence[str]) -> tuple[dict[str, Any], dict[s
                 )
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays_file:
             content = {name: arrays_file[name] for name in arrays_file.files}
+        if "format" not in content:
+            raise FileError(
+                f"{path} is not an explanation saved by geex: it names no format.", code="file-no-explanation"
+            )
         if str(content["format"]) != FILE_FORMAT:
             raise FileError(
                 f"{path} is in format {str(content['format'])!r}; this version reads {FILE_FORMAT!r}.",

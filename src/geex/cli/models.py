@@ -15,6 +15,7 @@ from geex.cli.imports import imported
 from geex.cli.options import ModelOptions
 from geex.cli.replay import VARIABLE
 from geex.errors import InputError
+from geex.models.scikit_learn import as_model
 
 # What MODEL may be, for messages.
 MODEL_FORMS = "an ONNX file (model.onnx), an address (https://…) or package.module:name"
@@ -115,11 +116,9 @@ def _header(text: str) -> tuple[str, Any]:
 
 def adapted(found: Any, name: str) -> Model:
     """Return an object as a model: modules of PyTorch and estimators of scikit-learn get their adapters."""
-    carried = Carried(found)
-    if carried.module:
+    if Carried(found).module:
         return models.torch(found)
-    if carried.estimator and not callable(found):
-        return models.sklearn(found)
+    found = as_model(found)
     if not callable(found):
         raise InputError(
             f"MODEL must be callable, from (n, *shape) to (n,) or (n, k); {name} is of type {type(found).__name__}.",

@@ -107,7 +107,10 @@ class Shapley(Method):
 
     def draws_among_rows(self, explicand: Array, background: Array, features: Features) -> bool:
         shape = tuple(explicand.shape)
-        return len(neighbouring(features, shape)) < 2 and prod(features.shape(shape)) <= MOST_OVER_ROWS
+        if len(neighbouring(features, shape)) > 1 or prod(features.shape(shape)) > MOST_OVER_ROWS:
+            return False
+        # a single feature has no subsets to draw: f(x) and f(x̊) are all of its value
+        return len(row_subsets(explicand, background, features).players) > 1
 
     def estimate(self, answers: Answers) -> Shared:
         if answers.plan.has_background:

@@ -16,6 +16,7 @@ from geex._explain.estimate import estimate
 from geex._plain_text import one_line
 from geex._problem.features import Elements, Pixels, image_axes, regular
 from geex._problem.outputs import scored
+from geex._problem.table.cells import is_missing
 from geex._protocols import Features
 from geex._results.explanation import Explanation
 from geex._results.findings import LEVEL, Findings, check_level, inside, quantile, resolution
@@ -164,13 +165,23 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
 
 
 def _cells(shown: Explanation, features: Features) -> list[str]:
-    """The values of a row in its columns. For a text or a row of words x is all ones, which means nothing."""
+    """What x has in its columns. For a text x is all ones, which means nothing."""
     row = shown.explicand
     if row is None or row.ndim != 1 or shown.names is None or not features.elementwise:
         return []
+    if shown.cells is not None:
+        return [f" =\u00a0{_cell(value)}" for value in shown.cells.values]
     if shown.settings.absence is not None:
         return []
-    return [f" =\u00a0{value:.4g}".replace("-", "−") for value in row.tolist()]
+    return [f" =\u00a0{_cell(value)}" for value in row.tolist()]
+
+
+def _cell(value: Any) -> str:
+    """The text of a cell."""
+    if is_missing(value):
+        return "missing"
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{value:.4g}".replace("-", "−") if number else one_line(str(value))
 
 
 def channel_axis(features: Features, shape: Shape) -> int | None:

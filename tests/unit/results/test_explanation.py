@@ -55,7 +55,7 @@ def test_models_name_their_outputs_and_features():
     one = explained(Named(), np.array([1.0, 2.0, 3.0]), geex.GEEX(0.5), score=lambda z: z[:, 0])
     assert one.labels is None
     grouped = explained(Named(), np.array([1.0, 2.0, 3.0]), geex.GEEX(0.5), features=geex.Groups([0, 0, 1]))
-    assert grouped.names is None
+    assert grouped.names == ["group 0", "group 1"]
 
 
 def test_files_that_are_no_explanation(tmp_path):
