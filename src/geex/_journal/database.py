@@ -46,7 +46,7 @@ SCANNED = 10**5
 # What the file has: tables and indices, without those that SQLite makes for keys.
 ENTRIES = "SELECT type, name, sql FROM sqlite_master WHERE name NOT GLOB 'sqlite_autoindex_*'"
 # So many of them are read at most.
-MOST_READ = 20
+MOST_SEEN = 20
 
 # Words in errors of SQLite (which gives no codes for all of them), the code of the JournalError, and its fix.
 REASONS = (
@@ -212,7 +212,7 @@ class Database:
     def _check_schema(self) -> None:
         """Raise JournalError if the file has more or other than the tables and the index of a journal."""
         found = {
-            (kind, name, _spaced(sql)) for kind, name, sql in self.connection.execute(f"{ENTRIES} LIMIT {MOST_READ}")
+            (kind, name, _spaced(sql)) for kind, name, sql in self.connection.execute(f"{ENTRIES} LIMIT {MOST_SEEN}")
         }
         if found != _entries():
             raise JournalError(
