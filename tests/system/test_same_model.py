@@ -143,11 +143,14 @@ def test_a_shift_beyond_the_noise_is_another_model(tmp_path, twice):
 
 
 MODULE = """
+import geex
 def model(rows):  # {comment}
     return {factor} * rows.sum(axis=1)
 
 def other(rows):
     return rows.prod(axis=1)
+
+adapted = geex.models.link(model, "percent")
 """
 
 
@@ -166,6 +169,8 @@ def test_a_module_that_was_edited_is_another_model_for_the_command_line(tmp_path
     assert value("model", factor=1.0, comment="a sum") == 10
     assert value("model", factor=3.0, comment="a sum") == 30
     assert value("other", factor=3.0, comment="a sum") == 24
+    assert value("adapted", factor=1.0, comment="an adapter") == pytest.approx(0.1)
+    assert value("adapted", factor=2.0, comment="an adapter") == pytest.approx(0.2)
     assert value("model", factor=1.0, comment="the same sum") == 10
 
 
