@@ -28,13 +28,13 @@ from geex._results.end_answers import EndAnswers, Repeats, are_votes
 from geex._results.precision import leading, sum_stderr
 
 # Repeats of each end with which its noise is known well enough to decide how many more pay.
-FIRST = 8
+FIRST_REPEATS = 8
 # Repeats of each end, where answers agreed so far and may be votes.
 SUSPECTED = 4
 # Queries of the plan that are repeated: their noise may differ from that of x and the baseline.
-DRAWS = 12
+REPEATED_DRAWS = 12
 # Draws that are queried first, some of which are repeated.
-LOOK = 16
+LOOK_DRAWS = 16
 # Draws for each feature after which a fit explains what a model that does not vote at random answers.
 ENOUGH = 4
 # The fewest draws after which that is decided, and the queries that are left for repeats.
@@ -44,7 +44,7 @@ UNEXPLAINED = 0.2
 # The largest share of a budget that goes into the first repeats.
 SHARE = 0.2
 # The largest share of a budget that goes into all repeats of the ends.
-MOST = 0.5
+MOST_SHARE = 0.5
 # The share of features whose sum decides how many repeats pay.
 TOP = 0.2
 # The share of the draws that is queried before that.
@@ -87,7 +87,7 @@ class Repeating:
             return
         if draws:
             look = self._after(plan, self._cost(count))
-            answers = [answers for _, answers in self.querier.chunks(plan, min(draws, LOOK, look))]
+            answers = [answers for _, answers in self.querier.chunks(plan, min(draws, LOOK_DRAWS, look))]
             self.held = _joined([self.held, *answers])
             none = tuple(self.ends.raw[:0, :] for _ in self.points)
             self.ends = replace(self.ends, repeats=Repeats(none, sample=self.held))
@@ -123,7 +123,7 @@ class Repeating:
 
     def _at_first(self, plan: Plan) -> int:
         """Return how often each end is repeated at first: less often where a budget is small."""
-        return max(0, min(FIRST, int(SHARE * self._spare(plan)) // (1 + len(self.points))))
+        return max(0, min(FIRST_REPEATS, int(SHARE * self._spare(plan)) // (1 + len(self.points))))
 
     def improve(self, found: Estimate, plan: Plan, draws: int) -> None:
         """Repeat x and the baselines as often as it pays, given the estimate from `draws` draws."""
@@ -191,7 +191,7 @@ class Repeating:
             return [0] * len(noise)
         output = int(np.argmax(ends / np.sqrt(np.maximum(variance, np.finfo(float).tiny))))
         ratio = float(ends[output] / np.sqrt(max(variance[output], np.finfo(float).tiny)))
-        spent = min(MOST, ratio / (1 + ratio)) * self.rows
+        spent = min(MOST_SHARE, ratio / (1 + ratio)) * self.rows
         repeated = 0 if self.ends.repeats is None else sum(int(more.shape[0]) for more in self.ends.repeats.ends)
         spent = min(spent, self._left(plan, draws) + repeated)
         shares = noise[:, output] / noise[:, output].sum()
@@ -211,7 +211,7 @@ class Repeating:
 
 def _repeated(count: int) -> int:
     """Return how many queries of the plan are repeated, where each end is `count` times: fewer of a small budget."""
-    return max(DRAWS, count) if count >= FIRST else count
+    return max(REPEATED_DRAWS, count) if count >= FIRST_REPEATS else count
 
 
 def plan_adds_up(task: Task, plan: Plan) -> bool:
