@@ -6,7 +6,7 @@ from typing import Any
 
 from geex._arrays.arrays import Array
 from geex._explain.driver import explain_tasks
-from geex._explain.model_names import in_models_order, labels_for
+from geex._explain.model_names import in_models_order, labels_for, naming_columns
 from geex._explain.prepare import prepare
 from geex._explain.warnings import many_channels, one_row
 from geex._plan.plan import DrawCache
@@ -163,7 +163,8 @@ def explain(
         labels=names,
     )
     (one_row if features is None else many_channels)(task)
-    return explain_tasks(engine(model, limits, run, journal, price, most_cost), [task], DrawCache(keep=0))[0]
+    asking = naming_columns(engine(model, limits, run, journal, price, most_cost), [x], baseline)
+    return explain_tasks(asking, [task], DrawCache(keep=0))[0]
 
 
 def explain_batch(
@@ -248,4 +249,5 @@ def explain_batch(
     ordered = [in_models_order(model, x, baseline) for x in rows]
     tasks = [prepare(x, baseline=absent, **settings) for x, absent in ordered]
     (one_row if features is None else many_channels)(tasks[0])
-    return explain_tasks(engine(model, limits, run, journal, price, most_cost), tasks, DrawCache())
+    asking = engine(model, limits, run, journal, price, most_cost)
+    return explain_tasks(naming_columns(asking, [x for x, _ in ordered], baseline), tasks, DrawCache())

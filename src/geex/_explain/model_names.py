@@ -1,6 +1,7 @@
 """Names of outputs and features that a model carries, and inputs in their order."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from array_api_compat import is_torch_array
@@ -10,7 +11,8 @@ from geex._problem.foreign_model import Carried
 from geex._problem.named_rows import has_names, is_table, ordered_row
 from geex._problem.outputs import Target, checked_labels, has_label
 from geex._query.retrying_call import Model
-from geex.errors import InputError
+from geex._query.session import Engine
+from geex.errors import ExplicandError, InputError
 
 
 def labels_for(labels: Sequence[str] | None, target: Target, model: Model) -> list[str] | None:
@@ -22,6 +24,12 @@ def labels_for(labels: Sequence[str] | None, target: Target, model: Model) -> li
 
 def in_models_order(model: Model, x: Any, baseline: Any) -> tuple[Any, Any]:
     """Return x and its baselines; named rows in the order of the model's names, or of those of x."""
+    if is_table(x):
+        raise ExplicandError(
+            f"`x` must be one row; got a data frame of shape {tuple(x.shape)}.",
+            code="x-a-table",
+            fix="Pass x.iloc[0], or all rows to geex.explain_batch.",
+        )
     if Carried(model).takes_tensors and not is_torch_array(x):
         raise InputError(
             f"`x` must be a tensor for a PyTorch module; got a {type(x).__name__}. Convert x, or pass "
@@ -38,3 +46,23 @@ def in_models_order(model: Model, x: Any, baseline: Any) -> tuple[Any, Any]:
     if isinstance(baseline, list):
         return x, [ordered_row("a baseline", one, names) for one in baseline]
     return x, ordered_row("baseline", baseline, names)
+
+
+def naming_columns(asking: Engine, rows: Sequence[Any], baseline: Any) -> Engine:
+    """Return the engine with the names of x, or of its baseline, as feature names, if the model has none of its own."""
+    if asking.stored_model.names is not None:
+        return asking
+    found = [_column_names(row) for row in rows]
+    names = found[0] or _column_names(baseline)
+    if names is None or any(other not in (None, names) for other in found):
+        return asking
+    return replace(asking, stored_model=replace(asking.stored_model, names=names))
+
+
+def _column_names(row: Any) -> list[str] | None:
+    """Return the names of a row or a table that has a text for each column; None for anything else."""
+    if isinstance(row, Background):
+        names = list(row.names or ())
+        return None if names == [str(place) for place in range(len(names))] else names  # numbered columns
+    names = list(row.columns) if is_table(row) else list(row.index) if has_names(row) else []
+    return names if names and all(isinstance(name, str) for name in names) else None

@@ -18,6 +18,7 @@ from geex._arrays.validation import is_whole, shown
 from geex._problem.background import Background
 from geex._problem.declared import Call, Unnamed, Value, declared
 from geex._problem.features import image_axes, long_axes
+from geex._problem.named_rows import has_names
 from geex._protocols import Features
 from geex.errors import BaselineError, GeexError
 
@@ -233,6 +234,8 @@ def _broadcast(array: Array, explicand: Array) -> Array:
     fix = ""
     if len(shape) == 1 and shape[0] in full:
         fix = f"For one number per channel, pass geex.per_channel(values, axis={full.index(shape[0])})."
+    if shape[1:] == full:
+        fix = "For rows of data, pass geex.background(rows) or geex.mean(rows)."
     raise BaselineError(
         f"`baseline` must be a number or have the shape of x, {full}; got {shape}.", code="baseline-shape", fix=fix
     )
@@ -246,9 +249,14 @@ def declared_baseline(spec: Baseline) -> Value:
         return tuple(declared_baseline(entry) for entry in spec)
     if isinstance(spec, Blur | PerChannel | Background):
         return declared(spec)
-    array: Any = spec if is_array_api_obj(spec) else None
-    what = type(spec).__name__ if array is None else f"an array of shape {tuple(array.shape)}"
-    return Unnamed(what, "baseline")
+    return Unnamed(_kind(spec), "baseline")
+
+
+def _kind(spec: Any) -> str:
+    """Return what a baseline is that no call can show."""
+    if has_names(spec):
+        return f"a row of {len(spec)} columns"
+    return f"an array of shape {tuple(spec.shape)}" if is_array_api_obj(spec) else type(spec).__name__
 
 
 @declared.register
