@@ -7,7 +7,7 @@ import numpy as np
 
 from geex._results.account import Account
 from geex._results.account import account as account_of
-from geex._results.certainty import certainty, explained_answers, quantity
+from geex._results.certainty import certainty, explained_answers, is_only_output, quantity
 from geex._results.explanation import Explanation
 from geex._results.nothing_found import nothing_found
 from geex._results.numbers import column, number, signed, with_error
@@ -30,12 +30,17 @@ def lead(explanation: Explanation, seen: Scene, output: Output, found: Found | N
     """Return what was decided, how surely, and the part that counts most."""
     how = certainty(explanation, output.target, output.output, explained_answers(explanation))
     part = f" The run was {STOPPED}: this is the result of its first {explanation.queries:,} queries."
-    decided = f"The model’s answer for “{output.label}”: {how}."
+    decided = f"The model’s answer{_of(explanation, output, 'for')}: {how}."
     if output.quiet:
         return (
             f"{nothing_found(explanation, len(output.values), things)} {decided}{part if explanation.partial else ''}"
         )
     return f"{decided}{_region(explanation, seen, output, found, things)}{part if explanation.partial else ''}"
+
+
+def _of(explanation: Explanation, output: Output, word: str) -> str:
+    """Which output, behind a preposition; "" for the only output of a model."""
+    return "" if is_only_output(explanation, output.label) else f" {word} “{output.label}”"
 
 
 def _region(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> str:
@@ -96,15 +101,24 @@ def account(explanation: Explanation, output: Output, things: str) -> str:
     """Return completeness in words: f(x̊) + Σ + left = f(x)."""
     found, what = account_in(explanation, output), quantity(explanation)
     verb = "are" if what == "log-odds" else "is"
-    compared = against(explanation) or "the baseline"
+    of = _of(explanation, output, "of")
     ends = (
-        f"For the input the model’s {what} of “{output.label}” {verb} {number(output.output)}; with nothing there "
-        f"({compared}) {'they are' if verb == 'are' else 'it is'} {number(output.base_value)}. "
+        f"For the input the model’s {what}{of} {verb} {number(output.output)}; {_at_the_baseline(explanation)} "
+        f"{'they are' if verb == 'are' else 'it is'} {number(output.base_value)}. "
     )
     if not found.comparable:
         return f"{ends}The values rank the {things}. They are not parts of this change."
     total = with_error(found.total, np.nan if found.exact else found.error)
     return f"{ends}The change is {signed(found.change)}. The values of the {things} sum to {total}. {_left(found)}"
+
+
+def _at_the_baseline(explanation: Explanation) -> str:
+    """Where f(x̊) was queried, with what the baseline is."""
+    compared = against(explanation)
+    if compared.startswith("compared"):
+        return f"with nothing there ({compared})"
+    kind = compared.removeprefix("baseline ")
+    return f"at the baseline ({kind})" if kind else "at the baseline"
 
 
 def _left(found: Account) -> str:
