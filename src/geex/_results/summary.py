@@ -127,10 +127,8 @@ def _correction(explanation: "Explanation") -> str:
     if count < 2:
         return ""
     size = int(stderr.size / len(explanation.targets))
-    family = (
-        f"all {count:,} features" if count == size else f"the {count:,} of {size:,} features that can differ from 0"
-    )
-    together = f"Intervals hold for {family} together."
+    some = f"together for the {count:,} of {size:,} features that can differ from 0"
+    together = f"Intervals hold {some if count < size else f'for all {count:,} features together'}."
     if explanation.findings.neighbours:
         return (
             f"{together} Of the features that are not marked as noise, 5% at most are expected to be noise "

@@ -115,7 +115,7 @@ def test_intervals_hold_for_the_features_that_can_differ_from_0():
     x = np.zeros((10, 10))
     x[2:6, 3:7] = 1.0
     found = geex.explain(detector, x, method=geex.Guided(), queries=300, progress=False)
-    assert "for the 16 of 100 features that can differ from 0 together" in " ".join(str(found).split())
+    assert "Intervals hold together for the 16 of 100 features that can differ from 0." in " ".join(str(found).split())
 
 
 @pytest.mark.parametrize(("count", "lines"), [(12, 12), (13, 8)])
