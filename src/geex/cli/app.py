@@ -194,7 +194,7 @@ def resume(
     """
     if not Path(journal).is_file():
         raise InputError(f"JOURNAL must be a file; there is none at {journal}.", code="journal-missing")
-    check_journal(journal)
+    check_journal(journal, "JOURNAL")
     outputs = [str(path.resolve()) if not is_stream(path.name) else path.name for path in output_paths(output or ())]
     replaced = {"--header": header or [], "--request": [] if request is None else [request]}
     arguments, folder = replay.arguments_to_resume(journal, replaced, model)
