@@ -10,11 +10,14 @@ import numpy as np
 
 from geex._arrays.arrays import Array, dtype_of, host, like, namespace
 from geex._arrays.validation import file_path, is_number, truth, whole
+from geex._arrays.validation import shown as shown_value
 from geex._problem.estimand import Estimand
 from geex._problem.features import neighbouring
 from geex._problem.outputs import checked_labels
+from geex._problem.table.cells import Cells
 from geex._protocols import Features
-from geex._results.end_answers import ROUNDING, STEADY
+from geex._results.conversions import as_frame, as_shap
+from geex._results.end_answers import REPEATED, STEADY
 from geex._results.findings import Findings, TopFeatures, check_level, inside, quantile, resolution
 from geex._results.loaded_checks import check_loaded
 from geex._results.nothing_found import nothing_found
@@ -34,7 +37,8 @@ if TYPE_CHECKING:
     from geex._query.retrying_call import Model
     from geex._results.record import Record
 
-MOST = 1e3
+# From this multiple of f(x) − f(x̊) on, an error leads to no advice.
+MOST_ERROR_SHARE = 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +94,9 @@ class Explanation:
     centre : array, like values, or None
         The centre of the intervals, if it differs from the values. For a regression these are unbiased values, which do
         not depend on the prior and have more noise. `stderr` belongs to them.
+    cells : Cells or None
+        The cells of a row with words, categories or missing values, for which `explicand` has codes: `names`, `values`,
+        and `absent`, the cells of the baseline.
     sent : int or None
         The number of rows that the run sent to the model, those of failed calls included. Answers that the journal held
         were not sent. None: not known.
@@ -132,6 +139,7 @@ class Explanation:
     ended: str = ""
     reach: Array | float | None = None
     centre: Array | None = field(default=None, repr=False)
+    cells: Cells | None = field(default=None, repr=False)
     sent: int | None = None
     failed: int = 0
 
@@ -154,13 +162,16 @@ class Explanation:
             `tolerance` is not a positive number.
         """
         if not is_number(tolerance) or tolerance <= 0:
-            raise InputError(f"tolerance is {tolerance!r}; wanted a share of f(x) − f(x̊) such as 0.05.")
+            raise InputError(
+                f"`tolerance` must be a positive share of f(x) − f(x̊), such as 0.05; got {shown_value(tolerance)}.",
+                code="tolerance-not-positive",
+            )
         if self.reach is None:
             return None
         share = self.error_share()
         if share == 0 and np.isfinite(self.freedom) and not np.any(host(self.values)):
             return None  # nothing that was asked made a difference: no error is known
-        if not np.isfinite(share) or share >= MOST:
+        if not np.isfinite(share) or share >= MOST_ERROR_SHARE:
             return None
         wanted = needed(self.queries, share, tolerance)
         searches = [] if self.record is None else [plan.search for plan in self.record.plans]
@@ -187,7 +198,7 @@ class Explanation:
         if self.noise_stderr is not None:
             return True
         noise, output, base = (numbers(shown) for shown in (self.noise, self.output, self.base_value))
-        rounding = ROUNDING * np.maximum(np.abs(output), np.abs(base))
+        rounding = REPEATED * np.maximum(np.abs(output), np.abs(base))
         return bool(np.any((noise > STEADY * np.abs(output - base)) & (noise > rounding)))
 
     @property
@@ -231,11 +242,14 @@ class Explanation:
         labels, names = checked_labels(labels), checked_labels(names, "names", "feature")
         size = int(np.prod(self._shape))
         if names is not None and len(names) != size:
-            raise InputError(f"names has {len(names)} entries and there are {size} features; wanted one for each.")
+            raise InputError(
+                f"`names` must have one entry for each of the {size} features; got {len(names)}.", code="names-count"
+            )
         known = max(self.targets) + 1 if self.record is None else int(self.record.ends.shape[1])
         if labels is not None and len(labels) < known:
             raise InputError(
-                f"labels has {len(labels)} entries and the model has {known} outputs or more; wanted one for each."
+                f"`labels` must have one entry for each output of the model, {known} or more; got {len(labels)}.",
+                code="labels-count",
             )
         return replace(
             self,
@@ -328,8 +342,55 @@ class Explanation:
         from geex.report import Extras, write
 
         if Path(path).suffix.lower() not in ("", ".htm", ".html"):
-            raise InputError(f"`path` must end in .html; got {str(path)!r}.")
+            raise InputError(f"`path` must end in .html; got {str(path)!r}.", code="path-not-html")
         return write(self, Path(path), Extras(image, model, curves, title, call, input_name, model_name))
+
+    def to_frame(self, level: float = 0.95) -> Any:
+        """Return a pandas data frame with a row for each feature.
+
+        Parameters
+        ----------
+        level
+            The level of the intervals, a probability.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns `feature`, `value`, `stderr`, `low`, `high`, and `data` and `baseline`, what x and the baseline
+            have there. With several targets, a first column `output`, and a row for each output and feature. Features
+            that are groups of elements have no `data` and `baseline`.
+
+        Raises
+        ------
+        InputError
+            `level` is not a probability.
+        MissingPackage
+            pandas is not installed.
+        """
+        return as_frame(self, level)
+
+    def to_shap(self, level: float = 0.95) -> Any:
+        """Return a shap.Explanation of this input, for shap's plots.
+
+        Parameters
+        ----------
+        level
+            The level of the intervals, a probability.
+
+        Returns
+        -------
+        shap.Explanation
+            `values`, (*features) or (*features, targets), `base_values`, `data`, the names of features and outputs,
+            `error_std`, and the ends of the intervals as `lower_bounds` and `upper_bounds`.
+
+        Raises
+        ------
+        InputError
+            `level` is not a probability.
+        MissingPackage
+            shap is not installed.
+        """
+        return as_shap(self, level)
 
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> tuple[Array, Array]:
         """Return the lower and upper ends of an interval for each value, from Student's t with `freedom` degrees.
@@ -614,12 +675,11 @@ class Explanation:
         return shown(self)
 
 
-_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "end_queries", "sent", "failed")
+# Fields as a saved file holds them: some may be missing, some have an array for each feature or each end.
+_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "end_queries", "sent", "failed", "cells")
 _FACTS = ("target", "queries", "freedom", "estimand", "settings")
-_EXTRA = ("explicand", "baseline", "centre", "noise_stderr")
-_NUMBERS = ("noise", "reach")
-_OF_FEATURES = ("values", "stderr")
-_ENDS = ("base_value", "output", "gap", "gap_stderr")
+_EXTRA, _NUMBERS = ("explicand", "baseline", "centre", "noise_stderr"), ("noise", "reach")
+_OF_FEATURES, _ENDS = ("values", "stderr"), ("base_value", "output", "gap", "gap_stderr")
 _ARRAYS = (*_OF_FEATURES, *_ENDS)
 
 

@@ -19,8 +19,8 @@ from geex._results.numbers import column
 from geex._results.target_axis import squeezed
 from geex.errors import InputError
 
-# Names that a message lists.
-SHOWN = 5
+# How many names an error lists.
+LISTED_NAMES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +74,12 @@ def region_row(mask: Any, shape: tuple[int, ...], names: Sequence[str] | None = 
         return _named(mask, names)
     found = host(as_array("mask", mask, InputError))
     if found.shape != shape:
-        raise InputError(
-            f"mask has shape {found.shape} and type {found.dtype}; wanted True or False for each of {shape}."
-        )
+        raise InputError(f"`mask` must have the shape of the values, {shape}; got {found.shape}.", code="mask-shape")
     strange = found[~np.isin(found, (0, 1))]
     if strange.size:
-        raise InputError(f"mask holds {strange[0]!s}; wanted True or False for each of {shape}, such as mask > 0.")
+        raise InputError(
+            f"`mask` must hold True or False; got {strange[0]!s}.", code="mask-not-boolean", fix="Pass mask > 0."
+        )
     return np.asarray(found.reshape(1, -1).astype(float))
 
 
@@ -96,14 +96,16 @@ def _unknown(name: str, names: Sequence[str] | None) -> InputError:
     if not names:
         return InputError(
             "`mask` holds names, and the features have none.",
-            code="region-without-names",
+            code="features-without-names",
             fix="Pass a mask, or name the features: explanation.named(names=[…]).",
         )
-    near = difflib.get_close_matches(name, names, SHOWN, 0.4)
-    listed = ", ".join(map(repr, near or names[:SHOWN])) + (", …" if not near and len(names) > SHOWN else "")
+    near = difflib.get_close_matches(name, names, LISTED_NAMES, 0.4)
+    listed = ", ".join(map(repr, near or names[:LISTED_NAMES])) + (
+        ", …" if not near and len(names) > LISTED_NAMES else ""
+    )
     which = "Nearest" if near else "They are called"
     return InputError(
-        f"`mask` must hold names of features; there is no {name!r}. {which}: {listed}.", code="region-name-unknown"
+        f"`mask` must hold names of features; there is no {name!r}. {which}: {listed}.", code="feature-unknown"
     )
 
 

@@ -15,12 +15,19 @@ from geex._results.numbers import Column, column, probability
 if TYPE_CHECKING:
     from geex._results.explanation import Explanation
 
-SHOWN = 5  # outputs
-LISTED = 8  # features, if there are more than ALL_LISTED
-ALL_LISTED = 12  # features that are listed without leaving any out
-WIDTH = 100
-LONGEST = 40  # characters of a feature's name
-MANY = 10_000_000
+# Outputs that are named.
+MOST_NAMED = 5
+# Features that are listed, if there are more than ALL_LISTED.
+LISTED_FEATURES = 8
+# Features that are listed without leaving any out.
+ALL_LISTED = 12
+# Characters of a line.
+LINE_WIDTH = 100
+# Characters of a feature's name.
+LONGEST_NAME = 40
+# Advice names no larger number of queries.
+MANY_QUERIES = 10_000_000
+# What intervals leave out.
 BIAS = "Intervals do not include bias from smoothing or from the adaptive choice of queries."
 
 
@@ -41,7 +48,7 @@ def body(explanation: "Explanation") -> list[str]:
 def advised(explanation: "Explanation", wanted: int | None, tolerance: float) -> str:
     """Return what `needed` found, in a sentence."""
     if wanted is None:
-        return "The number of queries that would be needed is not known."
+        return "The number of queries that would be needed cannot be estimated."
     if wanted == 0:
         same = "" if explanation.noise is not None else ", if the model answers the same each time"
         return f"The values are exact{same}: more queries would change nothing."
@@ -50,7 +57,7 @@ def advised(explanation: "Explanation", wanted: int | None, tolerance: float) ->
         noisy = explanation.error_share() > tolerance
         return f"The model's own noise is too large for {aim}." if noisy else f"These queries are enough for {aim}."
     led = explanation.estimand.adaptive
-    count = f"More than {MANY:,}" if wanted > MANY else f"About {_rounded(wanted) if led else wanted:,}"
+    count = f"More than {MANY_QUERIES:,}" if wanted > MANY_QUERIES else f"About {_rounded(wanted):,}"
     return f"{count} queries would be needed for {aim} ({'rough estimate; ' * led}you used {explanation.queries:,})."
 
 
@@ -94,7 +101,7 @@ def caveats(explanation: "Explanation") -> list[str]:
     limits = BIAS if explanation.estimand.adaptive else ""
     parts = [f"Values: {meaning}." if meaning else "", limits, _correction(explanation), explanation.advice()]
     text = " ".join(part for part in parts if part)
-    return [textwrap.fill(text, WIDTH, break_on_hyphens=False, break_long_words=False)]
+    return [textwrap.fill(text, LINE_WIDTH, break_on_hyphens=False, break_long_words=False)]
 
 
 def table(head: list[str], body: list[list[str]]) -> list[str]:
@@ -114,7 +121,7 @@ def place(explanation: "Explanation", where: tuple[int, ...], shape: tuple[int, 
     """Return a feature's name, or its place."""
     if explanation.names:
         name = one_line(explanation.names[int(np.ravel_multi_index(where, shape))])
-        return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+        return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
     if len(where) == 2:
         return f"row {where[0]}, column {where[1]}"
     return f"feature {where[0]}" if len(where) == 1 else f"element {', '.join(map(str, where))}"
@@ -173,7 +180,9 @@ def looks(explanation: "Explanation") -> str:
 def _headline(explanation: "Explanation") -> str:
     target = explanation.target
     if isinstance(target, list):
-        return f"Explanation of outputs {target}" if len(target) <= SHOWN else f"Explanation of {len(target)} outputs"
+        return (
+            f"Explanation of outputs {target}" if len(target) <= MOST_NAMED else f"Explanation of {len(target)} outputs"
+        )
     name = label(explanation, target)
     found = name if explanation.labels is None or name == str(target) else f"output {target} ({name})"
     found = f"output {name}" if name == str(target) else found
@@ -201,7 +210,7 @@ def _features(explanation: "Explanation") -> list[str]:
     ends = (explanation.values_in_interval(0.95, True), explanation.stderr, *explanation.interval(0.95, True))
     values, stderr, low, high = (np.asarray(host(end), np.float64) for end in ends)
     found = (explanation.findings.marks <= 1 - LEVEL).reshape(values.shape)
-    listed = values.size if values.size <= ALL_LISTED else LISTED
+    listed = values.size if values.size <= ALL_LISTED else LISTED_FEATURES
     order = np.lexsort((-np.abs(values).ravel(), ~found.ravel()))[:listed]
     wheres = [tuple(int(i) for i in np.unravel_index(flat, values.shape)) for flat in order]
     style = column([float(values[w]) for w in wheres], [float(stderr[w]) for w in wheres])
@@ -255,8 +264,8 @@ def _unit(unit: str) -> str:
 
 def _outputs(explanation: "Explanation") -> list[str]:
     """Several outputs as a table: one line each."""
-    targets = explanation.target if isinstance(explanation.target, list) else [explanation.target]
-    found = accounts(explanation)[:SHOWN]
+    targets = explanation.targets
+    found = accounts(explanation)[:MOST_NAMED]
     style = column([n for one in found for n in (one.base, one.output, one.total)], [one.error for one in found])
     body, quiet = [], explanation.findings.quiet
     for j, (target, one) in enumerate(zip(targets, found, strict=False)):
@@ -267,7 +276,7 @@ def _outputs(explanation: "Explanation") -> list[str]:
         largest = place(explanation, tuple(map(int, where)), values.shape)
         body.append([name, *cells, "none stands out" if quiet[j] else largest])
     head = ["Output", f"f(x){f', × {style.unit}' if style.unit else ''}", "f(x̊)", "sum", "left", "largest feature"]
-    more = [f"… and {len(targets) - SHOWN} more outputs"] if len(targets) > SHOWN else []
+    more = [f"… and {len(targets) - MOST_NAMED} more outputs"] if len(targets) > MOST_NAMED else []
     return [*table(head, body), *more]
 
 

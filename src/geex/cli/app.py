@@ -132,7 +132,14 @@ def evaluate(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE…", help="Explanations that geex explain -o FILE.npz wrote.")
     ],
-    score: options.Score = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            help="What the curves measure: answer, softmax (of logits) or margin. Default: the score of each "
+            "explanation; for log-odds, the probability.",
+            rich_help_panel=options.EXPLAINED,
+        ),
+    ] = None,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -217,7 +224,16 @@ def resume(
 @app.command(epilog="Example: geex show cat.npz -o cat.html")
 def show(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A saved explanation (.npz) or a journal.")],
-    target: options.Target = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            help="The output to show, an index or a label. A journal holds all outputs, a saved explanation one. "
+            "Default: the output that was explained.",
+            rich_help_panel=options.EXPLAINED,
+        ),
+    ] = None,
     labels: options.Labels = None,
     output: options.Output = None,
     as_json: options.AsJson = False,

@@ -12,7 +12,7 @@ from geex.errors import FileError, InputError
 # Pixels of the colours that --baseline names.
 COLOURS = {"black": 0, "white": 255}
 # What --baseline may be, for messages.
-FORMS = "a number, r,g,b, black, white, blur:KERNEL,SIGMA, mean, background:ROWS or an .npy file"
+BASELINE_FORMS = "a number, r,g,b, black, white, blur:KERNEL,SIGMA, mean, background:ROWS or an .npy file"
 
 
 def baseline_of(
@@ -43,7 +43,7 @@ def baseline_of(
     if name == "blur":
         values = _floats(settings or "31,5")
         if len(values) != 2:
-            raise InputError(f"--baseline must be {FORMS}; got {text!r}.", code="baseline-unknown")
+            raise InputError(f"--baseline must be {BASELINE_FORMS}; got {text!r}.", code="baseline-unknown")
         return geex.blur(int(values[0]), values[1], channels)
     if text == "mean" or name == "background":
         if rows is None:
@@ -53,7 +53,7 @@ def baseline_of(
         return array_in(Path(text))
     values = _floats(text)
     if not values:
-        raise InputError(f"--baseline must be {FORMS}; got {text!r}.", code="baseline-unknown")
+        raise InputError(f"--baseline must be {BASELINE_FORMS}; got {text!r}.", code="baseline-unknown")
     return _uniform(values, channels)
 
 
@@ -63,7 +63,7 @@ def _uniform(values: tuple[float, ...], channels: int | None) -> Any:
 
 def _count(text: str, given: str) -> int:
     if not text.isdigit() or int(text) == 0:
-        raise InputError(f"--baseline must be {FORMS}; got {given!r}.", code="baseline-unknown")
+        raise InputError(f"--baseline must be {BASELINE_FORMS}; got {given!r}.", code="baseline-unknown")
     return int(text)
 
 

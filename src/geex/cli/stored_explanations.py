@@ -35,7 +35,15 @@ def explanation_in(path: Path, target: str | None, labels: str | None) -> Explan
 
 
 def check_journal(journal: str, name: str = "--journal") -> None:
-    """Raise InputError unless a journal may be at this place: in an existing folder, in a new file or a journal."""
+    """Raise InputError unless a journal may be at this place: in an existing folder, in a new file or a journal.
+
+    Parameters
+    ----------
+    journal : str
+        The place.
+    name : str
+        The argument that names it.
+    """
     path = Path(journal)
     if not path.parent.is_dir():
         raise InputError(
