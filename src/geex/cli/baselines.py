@@ -1,6 +1,6 @@
 """--baseline, --features and numbers between commas."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,7 @@ def baseline_of(
     return _uniform(values, channels)
 
 
-def _uniform(values: tuple[float, ...], channels: int | None) -> Any:
+def _uniform(values: Sequence[float], channels: int | None) -> Any:
     return values[0] if len(values) == 1 else geex.per_channel(values, axis=0 if channels is None else channels)
 
 

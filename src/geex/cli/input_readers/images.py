@@ -56,7 +56,7 @@ class Preprocessing:
     def plain(self, pixel: int) -> tuple[float, ...]:
         """Return what a grey pixel of 0 … 255 becomes, a number for each channel or one for all."""
         made = (self.scale * pixel / 255 - np.array(self.mean)) / np.array(self.std)
-        return tuple(map(float, np.float32(made)))
+        return tuple(float(number) for number in made.astype(np.float32))
 
     def _fitted(self, image: Any) -> Any:
         from PIL import Image
