@@ -33,7 +33,7 @@ from geex.errors import InputError
 # The family-wise error of what is coloured, listed and printed is 1 − LEVEL.
 LEVEL = 0.95
 # Features that a printed TopFeatures lists; of more it has the number.
-LISTED = 12
+LISTED_TOP = 12
 # Rounding of f(x) and f(x̊), in units of the last place, below which no value differs from 0.
 UNITS = 32
 
@@ -72,7 +72,7 @@ class TopFeatures:
     def _listed(self, marked: np.ndarray) -> str:
         """Return the names of the marked features, their places, or how many they are."""
         places = np.flatnonzero(marked)
-        if marked.ndim != 1 or len(places) > LISTED:
+        if marked.ndim != 1 or len(places) > LISTED_TOP:
             return f"{len(places):,} of {marked.size:,}"
         names = [str(place) if self.names is None else self.names[place] for place in places]
         return ", ".join(names) or "none"

@@ -10,7 +10,7 @@ import geex
 from geex.errors import FileError, InputError
 
 # Pixels of the colours that --baseline names.
-COLOURS = {"black": 0, "white": 255}
+PLAIN_COLOURS = {"black": 0, "white": 255}
 # What --baseline may be, for messages.
 BASELINE_FORMS = "a number, r,g,b, black, white, blur:KERNEL,SIGMA, mean, background:ROWS or an .npy file"
 
@@ -35,10 +35,10 @@ def baseline_of(
     colour : callable, optional
         What the preparation of an image makes of a grey pixel of 0 … 255.
     """
-    if text in COLOURS:
+    if text in PLAIN_COLOURS:
         if colour is None:
             raise InputError(f"--baseline {text} needs an image as INPUT.", code="baseline-colour-without-image")
-        return _uniform(colour(COLOURS[text]), channels)
+        return _uniform(colour(PLAIN_COLOURS[text]), channels)
     name, _, settings = text.partition(":")
     if name == "blur":
         values = _floats(settings or "31,5")
