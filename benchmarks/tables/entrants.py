@@ -21,10 +21,9 @@ class Counted:
         self.game, self.rows = game, 0
 
     def __call__(self, masks: Any) -> np.ndarray:
-        masks = np.asarray(masks, float)
-        rows = masks.reshape(-1, masks.shape[-1])
+        rows = np.atleast_2d(np.asarray(masks, float))
         self.rows += len(rows)
-        return self.game(rows).reshape(masks.shape[:-1])
+        return self.game(rows)
 
 
 Entrant = Callable[[Counted, Case, int], Any]

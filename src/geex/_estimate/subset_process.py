@@ -11,7 +11,9 @@ over t from 0 to 1, with η = artanh θ and h = Π √(1 − θ²). With small �
 the empty subset are one more draw, whose difference f(x) − f(x̊) is known: so the values add up. With all subsets they
 are the Shapley values, whatever θ.
 
-θ is chosen by the marginal likelihood: first alike for all players, then larger for those that do more.
+θ is chosen by the marginal likelihood: first alike for all players, then larger for those with larger values, again and
+again: where few of many players matter, θ of all others goes to nearly nothing. A part that depends on the number of
+players that show (`size_component.py`) is added where that is more likely.
 """
 
 from dataclasses import dataclass
@@ -24,13 +26,15 @@ from scipy.linalg import cho_factor, cho_solve, lapack
 from geex._arrays.blas import one_thread
 from geex._estimate.linear.marginal_likelihood import evidence
 from geex._estimate.linear.prior_selection import evenly
+from geex._estimate.size_component import size_kernel, size_value_covariance
 
 TOTALS = np.array([1e-6, *np.logspace(-2, 1.2, 9)])  # of θ over players; with the first there are no interactions
 LARGEST = 0.95
 NEARBY = 2  # totals that are tried again beside the best, in later rounds
-ROUNDS = 2
-SHAPES = ((1.0, 0.05), (2.0, 0.01))  # how θ goes with values: a power, and what all have; the second for MANY draws
-MANY = 4
+ROUNDS = 4  # of θ that follows values
+SHAPES = ((1.0, 0.05), (2.0, 0.01))  # how θ goes with values: a power, and what all have
+NATS = 2.0  # what a round must gain, since θ follows the same answers; and a part by size
+BY_SIZE = (1.0, 10.0)  # weights of the part by size, in units of the variance of all else
 CHOICE, ALONE = 256, 1024
 LEAST, MORE = 1e-13, 100.0
 NONE = 1e-6
@@ -49,11 +53,30 @@ FINE, FINE_SHARES = _logarithmic(40)
 
 @dataclass(frozen=True, eq=False)
 class Hyperparameters:
-    """θ (q,) and the noise λ beside K, with the evidence for them."""
+    """θ (q,) and the noise λ beside K, with the evidence for them.
+
+    by_size: the variance of the part by size. weight_by_size: the same over the mean of K.
+    """
 
     theta: np.ndarray
     noise: float
     evidence: float
+    by_size: float = 0.0
+    weight_by_size: float = 0.0
+
+    def kernel(self, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Return K (n, m) of contrasts (n, q) and (m, q), with the part by size."""
+        found = kernel(rows, others, self.theta)
+        return found + self.by_size * size_kernel(rows, others) if self.by_size else found
+
+    def value_covariance(self, rows: np.ndarray) -> np.ndarray:
+        """Return Cov(ξ_k, d) / 4s² (q, n) of contrasts (n, q), with the part by size."""
+        found = value_covariance(rows, self.theta)
+        return found + self.by_size * size_value_covariance(rows) if self.by_size else found
+
+    def prior_covariance(self) -> np.ndarray:
+        """Return Cov(ξ_j, ξ_k) / 4s² (q, q), with the part by size."""
+        return prior_covariance(self.theta) + self.by_size / len(self.theta) ** 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +91,7 @@ class SubsetProcess:
     @cached_property
     def values(self) -> np.ndarray:
         """ξ̂ (q,), which add up to the whole but for rounding, which is shared out."""
-        values = value_covariance(self._rows, self.hyperparameters.theta) @ self._solution
+        values = self.hyperparameters.value_covariance(self._rows) @ self._solution
         return np.asarray(values + (self.whole - values.sum()) / len(values))
 
     @property
@@ -85,13 +108,13 @@ class SubsetProcess:
     @property
     def covariance(self) -> np.ndarray:
         """The posterior covariance of ξ (q, q)."""
-        rows, theta, answers = self._rows, self.hyperparameters.theta, self._answers
+        answers, chosen = self._answers, self.hyperparameters
         scale = float(answers @ self._solution) / len(answers)
-        return np.asarray(scale * (prior_covariance(theta) - self._slopes @ value_covariance(rows, theta).T))
+        return np.asarray(scale * (chosen.prior_covariance() - self._slopes @ chosen.value_covariance(self._rows).T))
 
     def predicted(self, contrasts: np.ndarray) -> np.ndarray:
         """Predict the differences (m,) of other draws, given their contrasts (m, q)."""
-        return np.asarray(kernel(contrasts, self._rows, self.hyperparameters.theta) @ self._solution)
+        return np.asarray(self.hyperparameters.kernel(contrasts, self._rows) @ self._solution)
 
     @property
     def _rows(self) -> np.ndarray:
@@ -105,7 +128,7 @@ class SubsetProcess:
     def _factor(self) -> tuple[np.ndarray, bool]:
         """L Lᵀ = K + λ, with (almost) no noise for the whole; more noise where rounding makes that not positive."""
         rows = self._rows
-        system = kernel(rows, rows, self.hyperparameters.theta)
+        system = self.hyperparameters.kernel(rows, rows)
         size = float(np.mean(np.diagonal(system)))
         noise = np.full(len(rows), max(self.hyperparameters.noise, LEAST * size))
         noise[-1] = LEAST * size
@@ -123,7 +146,7 @@ class SubsetProcess:
 
     @cached_property
     def _slopes(self) -> np.ndarray:
-        return np.asarray(cho_solve(self._factor, value_covariance(self._rows, self.hyperparameters.theta).T)).T
+        return np.asarray(cho_solve(self._factor, self.hyperparameters.value_covariance(self._rows).T)).T
 
 
 def kernel(rows: np.ndarray, others: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -167,12 +190,22 @@ def select_hyperparameters(contrasts: np.ndarray, differences: np.ndarray, whole
     which = evenly(contrasts, max(CHOICE, min(ALONE, 2 * contrasts.shape[1])))
     some, answers = contrasts[which], np.vstack([differences[which], whole])
     rows = np.vstack([some, np.ones(some.shape[1])])
-    alike = _most_likely(rows, answers, np.ones(some.shape[1]), TOTALS)
+    even = np.ones(some.shape[1])
+    alike = _most_likely(rows, answers, even, TOTALS)
+    for weight in BY_SIZE:
+        sized = _most_likely(rows, answers, even, TOTALS, weight)
+        alike = [max(one, other, key=_gain) for one, other in zip(alike, sized, strict=True)]
     return [_refined(rows, answers[:, [output]], first) for output, first in enumerate(alike)]
+
+
+def _gain(hyperparameters: Hyperparameters) -> float:
+    """Return the evidence, less what a part by size must gain."""
+    return hyperparameters.evidence - NATS * (hyperparameters.by_size > 0)
 
 
 def _refined(rows: np.ndarray, answers: np.ndarray, hyperparameters: Hyperparameters) -> Hyperparameters:
     """Refine θ in rounds, in which it follows a power of the estimated values."""
+    weight = hyperparameters.weight_by_size
     for _ in range(ROUNDS):
         values = np.abs(SubsetProcess(rows[:-1], answers[:-1, 0], float(answers[-1, 0]), hyperparameters).values)
         size = float(np.sqrt(np.mean(values**2)))
@@ -180,23 +213,29 @@ def _refined(rows: np.ndarray, answers: np.ndarray, hyperparameters: Hyperparame
             return hyperparameters
         place = int(np.argmin(np.abs(np.log(TOTALS / hyperparameters.theta.sum()))))
         totals = TOTALS[max(0, place - NEARBY) : place + NEARBY + 1]
-        shapes = [(values / size) ** power + floor for power, floor in SHAPES[: 1 + (len(rows) > MANY * len(values))]]
-        found = max((_most_likely(rows, answers, shape, totals)[0] for shape in shapes), key=lambda one: one.evidence)
-        if found.evidence <= hyperparameters.evidence:
+        shapes = [(values / size) ** power + floor for power, floor in SHAPES]
+        tried = [_most_likely(rows, answers, shape, totals, weight)[0] for shape in shapes]
+        found = max(tried, key=lambda one: one.evidence)
+        if found.evidence <= hyperparameters.evidence + NATS:
             return hyperparameters
         hyperparameters = found
     return hyperparameters
 
 
-def _most_likely(rows: np.ndarray, answers: np.ndarray, shape: np.ndarray, totals: np.ndarray) -> list[Hyperparameters]:
+def _most_likely(
+    rows: np.ndarray, answers: np.ndarray, shape: np.ndarray, totals: np.ndarray, weight: float = 0.0
+) -> list[Hyperparameters]:
     """Return the total of θ, divided like `shape`, and the noise with most evidence, for every output of (n, k)."""
     found: list[Hyperparameters | None] = [None] * answers.shape[1]
+    by_size = size_kernel(rows, rows) if weight else None
     for total in totals:
         theta = np.minimum(total * shape / shape.sum(), LARGEST)
-        likelihood, noises = evidence(kernel(rows, rows, theta), answers)
+        gram = kernel(rows, rows, theta)
+        size = weight * float(np.mean(np.diagonal(gram)))
+        likelihood, noises = evidence(gram if by_size is None else gram + size * by_size, answers)
         for output, best in enumerate(found):
             place = int(likelihood[:, output].argmax())
             if best is None or likelihood[place, output] > best.evidence:
                 noise = float(noises[place]) * (NONE if place == len(noises) - 1 else 1)  # the least there is, or less
-                found[output] = Hyperparameters(theta, noise, float(likelihood[place, output]))
+                found[output] = Hyperparameters(theta, noise, float(likelihood[place, output]), size, weight)
     return [one for one in found if one is not None]

@@ -152,7 +152,8 @@ class ShapleyEstimate(Estimate):
         spread = unasked @ terms**2 * len(terms) / max(1, len(terms) - 1)
         own = (not steady) * np.sum(known[fitted] ** 2, axis=0) * len(terms) / len(fitted)
         if len(fitted) == len(differences):
-            own = own + np.sum((rows @ process.covariance) * rows, axis=1)
+            unequal = rows - rows.mean(axis=1, keepdims=True)  # the sum of all is known, but for rounding
+            own = own + np.sum((unequal @ process.covariance) * unequal, axis=1)
         own = np.maximum(own, np.mean(process.values**2) * _floor(len(terms), rows))
         off = unasked * (weights * residuals) ** 2
         freedom = off.sum() ** 2 / np.sum(off**2) - 1 if off.any() else 1.0
