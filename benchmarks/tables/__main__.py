@@ -51,7 +51,9 @@ def main() -> None:
     }
     names = {one.name for one in chosen}
     cells = {
-        key: cell for key, cell in done(options.cells).items() if key[0] in names and key[1] < rows and key[2] in budgets
+        key: cell
+        for key, cell in done(options.cells).items()
+        if key[0] in names and key[1] < rows and key[2] in budgets
     }
     written = page(cells, chosen, about)
     if options.quick or options.developed or options.only:

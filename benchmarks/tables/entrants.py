@@ -87,7 +87,12 @@ ENTRANTS: dict[str, tuple[str, Entrant, Callable[[int], int], int]] = {
     "poly3": ("PolySHAP 3", _shapiq("PolySHAP", max_order=3, pairing_trick=True), lambda q: 7, 15),
     "msr": ("RegressionMSR", _shapiq("RegressionMSR", index="SV"), lambda q: 7, 5000),
     "proxy": ("ProxySHAP", _shapiq("ProxySHAP", index="SV", max_order=1), lambda q: 7, 5000),
-    "adjusted": ("ProxySHAP, adjusted", _shapiq("ProxySHAP", index="SV", max_order=1, adjustment=True), lambda q: 7, 5000),
+    "adjusted": (
+        "ProxySHAP, adjusted",
+        _shapiq("ProxySHAP", index="SV", max_order=1, adjustment=True),
+        lambda q: 7,
+        5000,
+    ),
     "kadd": ("kADDSHAP", _shapiq("kADDSHAP", pairing_trick=True), lambda q: 7, 40),
     "svarm": ("SVARM", _shapiq("SVARM", pairing_trick=True), lambda q: 2 * q + 2, 30),
     "unbiased": ("UnbiasedKernelSHAP", _shapiq("UnbiasedKernelSHAP", pairing_trick=True), lambda q: 7, 5000),

@@ -80,7 +80,7 @@ def _cases(make: Callable[[], Any], data: Callable[[], Data], by_trees: bool = T
     def cases(count: int) -> Iterator[Case]:
         inputs, targets = data()
         model, absent = make().fit(inputs, targets), inputs.mean(axis=0)
-        for number in np.random.default_rng(1).choice(len(inputs), count, replace=False):
+        for number in np.random.default_rng(1).permutation(len(inputs))[:count]:
             yield _case(model, inputs[number], absent, int(number), by_trees)
 
     return cases
@@ -112,7 +112,7 @@ def _vectors(data: Callable[[], Data], gamma: float) -> Callable[[int], Iterator
         inputs = StandardScaler().fit_transform(inputs)
         model = SVR(gamma=gamma, C=10).fit(inputs, (targets - targets.mean()) / targets.std())
         weights, vectors, absent = model.dual_coef_[0], model.support_vectors_, np.zeros(inputs.shape[1])
-        for number in np.random.default_rng(1).choice(len(inputs), count, replace=False):
+        for number in np.random.default_rng(1).permutation(len(inputs))[:count]:
             x = inputs[number]
             shown, hidden = (np.exp(-gamma * (row - vectors) ** 2) for row in (x, absent))
 
@@ -131,7 +131,8 @@ def _network(kind: type, **options: Any) -> Callable[[], Any]:
 
 
 DIABETES, WINE, CANCER, DIGITS = (
-    _loaded(load) for load in (datasets.load_diabetes, datasets.load_wine, datasets.load_breast_cancer, datasets.load_digits)
+    _loaded(load)
+    for load in (datasets.load_diabetes, datasets.load_wine, datasets.load_breast_cancer, datasets.load_digits)
 )
 
 MODELS = (
@@ -141,9 +142,15 @@ MODELS = (
     Setting("wine, 13 columns, network", True, _cases(_network(MLPClassifier), WINE)),
     Setting("cancer, 30 columns, forest", True, _cases(lambda: RandomForestClassifier(100, random_state=0), CANCER)),
     Setting("digits, 64 columns, forest", True, _cases(lambda: RandomForestClassifier(100, random_state=0), DIGITS)),
-    Setting("12 columns, boosted trees", False, _cases(lambda: GradientBoostingRegressor(random_state=0), _friedman(12, 400))),
+    Setting(
+        "12 columns, boosted trees",
+        False,
+        _cases(lambda: GradientBoostingRegressor(random_state=0), _friedman(12, 400)),
+    ),
     Setting("wine, 13 columns, support vectors", False, _cases(lambda: make_pipeline(StandardScaler(), SVR()), WINE)),
-    Setting("30 columns, one deep tree", True, _cases(lambda: DecisionTreeRegressor(random_state=0), _friedman(30, 2000))),
+    Setting(
+        "30 columns, one deep tree", True, _cases(lambda: DecisionTreeRegressor(random_state=0), _friedman(30, 2000))
+    ),
     Setting("cancer, 30 columns, one tree", False, _cases(lambda: DecisionTreeClassifier(random_state=0), CANCER)),
     Setting("digits, 64 columns, one tree", False, _cases(lambda: DecisionTreeClassifier(random_state=0), DIGITS)),
     Setting("digits, 64 columns, LightGBM", True, _cases(lambda: _boosted("lightgbm"), DIGITS)),
@@ -152,8 +159,16 @@ MODELS = (
     Setting("digits, 64 columns, support vectors", False, _vectors(DIGITS, 1 / 64)),
     Setting("57 counts, forest", True, _cases(lambda: RandomForestClassifier(100, random_state=0), _counts(57))),
     Setting("57 counts, boosted trees", False, _cases(lambda: _boosted("lightgbm"), _counts(57))),
-    Setting("180 binary columns, boosted trees", True, _cases(lambda: _boosted("lightgbm", n_estimators=200), _sites(180, 1))),
-    Setting("180 binary columns, forest", False, _cases(lambda: RandomForestRegressor(50, random_state=0), _sites(180, 2))),
+    Setting(
+        "180 binary columns, boosted trees",
+        True,
+        _cases(lambda: _boosted("lightgbm", n_estimators=200), _sites(180, 1)),
+    ),
+    Setting(
+        "180 binary columns, forest", False, _cases(lambda: RandomForestRegressor(50, random_state=0), _sites(180, 2))
+    ),
     Setting("200 columns, boosted trees", True, _cases(lambda: _boosted("lightgbm"), _friedman(200, 1000))),
-    Setting("500 columns, forest", False, _cases(lambda: RandomForestClassifier(100, random_state=0), _classes(500, 20))),
+    Setting(
+        "500 columns, forest", False, _cases(lambda: RandomForestClassifier(100, random_state=0), _classes(500, 20))
+    ),
 )

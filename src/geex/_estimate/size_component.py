@@ -2,7 +2,7 @@
 
     g(m),  m = Σ_k e_k,  g odd        Cov(g(m), g(m')) = sign(m m') (J + (1 − J) min(|m|, |m'|) / q)
 
-It is a step at m = 0 beside a Brownian motion in |m|. Its players are alike, so each has the share g(q) / q of its value:
+It is a step at m = 0 beside a Brownian motion in |m|. Its players are alike, so each has the share g(q) / q:
 
     Cov(ξ_k, g(m)) = Cov(g(q), g(m)) / q        Cov(ξ_j, ξ_k) = 1 / q²
 """

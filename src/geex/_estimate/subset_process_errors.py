@@ -34,7 +34,9 @@ from geex._arrays.arrays import Array, host, like
 from geex._arrays.blas import one_thread
 from geex._estimate.answers import Answers
 from geex._estimate.linear.prior_selection import evenly
-from geex._estimate.subset_process import Hyperparameters, SubsetProcess, select_hyperparameters
+from geex._estimate.subset_process import SubsetProcess, select_hyperparameters
+from geex._estimate.surrogate_selection import Fit, select_fit
+from geex._estimate.tree_surrogate import SubsetAnswers
 from geex._plan.subsets import Subsets, strata
 from geex._problem.estimand import Note
 from geex._protocols import Estimate
@@ -63,7 +65,7 @@ class ShapleyEstimate(Estimate):
     differences: np.ndarray
     wholes: np.ndarray
     sizes: np.ndarray
-    hyperparameters: list[Hyperparameters]
+    fits: list[Fit]
     players: tuple[int, ...]
     features: int
     template: Array
@@ -129,15 +131,14 @@ class ShapleyEstimate(Estimate):
     @cached_property
     def _outputs(self) -> list[OutputEstimate]:
         steady = np.zeros(len(self.sizes), bool) if self.noise is None else self.noise == 0
-        outputs = zip(self.differences.T, self.wholes, self.hyperparameters, steady, strict=True)
+        outputs = zip(self.differences.T, self.wholes, self.fits, steady, strict=True)
         with one_thread():
             return [self._estimate_output(own, float(whole), one, bool(same)) for own, whole, one, same in outputs]
 
-    def _estimate_output(
-        self, differences: np.ndarray, whole: float, hyperparameters: Hyperparameters, steady: bool
-    ) -> OutputEstimate:
-        fitted = evenly(differences[:, None], FITTED)
-        process = SubsetProcess(self.contrasts[fitted], differences[fitted], whole, hyperparameters)
+    def _estimate_output(self, differences: np.ndarray, whole: float, fit: Fit, steady: bool) -> OutputEstimate:
+        fitted, trees = evenly(differences[:, None], FITTED), fit.values(len(self.players))
+        differences, whole = differences - fit.predicted, whole - float(trees.sum())
+        process = SubsetProcess(self.contrasts[fitted], differences[fitted], whole, fit.hyperparameters)
         left, slopes = differences - process.predicted(self.contrasts), np.zeros(self.contrasts.shape)
         residuals = left.copy()
         residuals[fitted], slopes[fitted] = process.residuals, process.slopes
@@ -146,7 +147,8 @@ class ShapleyEstimate(Estimate):
         steps = self._steps @ rows.T
         terms = (weights * residuals)[:, None] * (steps - slopes @ rows.T)
         known = (weights * (1 - unasked) * left)[:, None] * steps
-        values, shift = rows @ process.values + known.sum(axis=0), unasked @ terms
+        both = process.values + trees
+        values, shift = rows @ both + known.sum(axis=0), unasked @ terms
         if len(fitted) < len(differences):
             values, shift = values + shift, 0 * shift
         spread = unasked @ terms**2 * len(terms) / max(1, len(terms) - 1)
@@ -154,26 +156,30 @@ class ShapleyEstimate(Estimate):
         if len(fitted) == len(differences):
             unequal = rows - rows.mean(axis=1, keepdims=True)  # the sum of all is known, but for rounding
             own = own + np.sum((unequal @ process.covariance) * unequal, axis=1)
-        own = np.maximum(own, np.mean(process.values**2) * _floor(len(terms), rows))
+        own = np.maximum(own, np.mean(both**2) * _floor(len(terms), rows))
         off = unasked * (weights * residuals) ** 2
         freedom = off.sum() ** 2 / np.sum(off**2) - 1 if off.any() else 1.0
         return OutputEstimate(values, shift, np.sqrt(np.maximum(spread, np.maximum(own, 0))), max(1.0, freedom))
 
     @cached_property
     def _weights(self) -> tuple[np.ndarray, np.ndarray]:
-        """ω and 1 − n_s/N_s of every draw (n,)."""
-        q = len(self.players)
-        shown = np.sum(self.contrasts > 0, axis=1)
-        sizes = np.minimum(shown, q - shown)
-        members, kappa = strata(q)
-        asked = np.bincount(sizes, minlength=len(members) + 1)[sizes]
-        return kappa[sizes - 1] / asked, 1 - asked / members[sizes - 1]
+        return draw_weights(self.contrasts)
 
     @property
     def _steps(self) -> np.ndarray:
         """ē / m (n, q)."""
         centred = self.contrasts - self.contrasts.mean(axis=1, keepdims=True)
         return np.asarray(centred * sum(1 / size for size in range(1, len(self.players))) / 2)
+
+
+def draw_weights(contrasts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return ω and 1 − n_s/N_s of every draw (n,) of contrasts (n, q)."""
+    q = contrasts.shape[1]
+    shown = np.sum(contrasts > 0, axis=1)
+    sizes = np.minimum(shown, q - shown)
+    members, kappa = strata(q)
+    asked = np.bincount(sizes, minlength=len(members) + 1)[sizes]
+    return kappa[sizes - 1] / asked, 1 - asked / members[sizes - 1]
 
 
 def _floor(draws: int, rows: np.ndarray) -> np.ndarray:
@@ -185,19 +191,24 @@ def _floor(draws: int, rows: np.ndarray) -> np.ndarray:
 
 
 def estimate_shapley(answers: Answers) -> ShapleyEstimate:
-    """Return the process over subsets, fitted to the answers."""
+    """Return the process over subsets, beside trees where they are better, fitted to the answers."""
     plan = answers.plan
     search: Subsets = plan.search  # type: ignore[assignment]
-    contrasts, differences = [], []
+    contrasts, outputs = [], []
     for chunk, raw in answers.chunks:
-        outputs = host(answers.outputs(raw)).astype(np.float64).reshape(chunk.count, 2, -1)
-        differences.append(outputs[:, 0, :] - outputs[:, 1, :])
+        outputs.append(host(answers.outputs(raw)).astype(np.float64).reshape(chunk.count, 2, -1))
         contrasts.append(2.0 * (host(chunk.draws.noise)[:, list(search.players)] > 0) - 1)
-    both = host(answers.ends_scored).astype(np.float64)
-    rows, d, wholes = np.concatenate(contrasts), np.concatenate(differences), both[0] - both[1]
+    ends = host(answers.ends_scored).astype(np.float64)
+    rows, both = np.concatenate(contrasts), np.concatenate(outputs)
+    d, wholes = both[:, 0, :] - both[:, 1, :], ends[0] - ends[1]
     sizes = np.maximum(np.abs(d).max(axis=0), np.abs(wholes))
     sizes = np.where(sizes > 0, sizes, 1.0)  # of answers of any size, near 1
-    d, wholes = d / sizes, wholes / sizes
+    d, wholes, both = d / sizes, wholes / sizes, (both - ends[1]) / sizes
     features = prod(plan.features.shape(tuple(plan.explicand.shape)))
-    found = select_hyperparameters(rows, d, wholes)
-    return ShapleyEstimate(rows, d, wholes, sizes, found, search.players, features, answers.ends)
+    weights, unasked = draw_weights(rows)
+    shares = weights**2 * unasked
+    fits = [
+        select_fit(SubsetAnswers(rows, both[:, 0, output], both[:, 1, output], float(wholes[output]), shares), plain)
+        for output, plain in enumerate(select_hyperparameters(rows, d, wholes))
+    ]
+    return ShapleyEstimate(rows, d, wholes, sizes, fits, search.players, features, answers.ends)
