@@ -6,7 +6,7 @@ RUN = .venv/bin/python
 # two files of tests at a time
 PARALLEL = -n 2 --dist loadfile
 
-.PHONY: install mlserver demo docs test quick coverage lint bench bench-queries bench-tables bench-calibration paper illustrations clean
+.PHONY: install mlserver demo docs test quick coverage lint bench bench-queries bench-tables bench-backgrounds bench-calibration paper illustrations clean
 
 demo: .venv/demo
 	$(RUN) -m geex.demo out/demo.png
@@ -46,6 +46,10 @@ bench-queries: .venv/bench
 # Shapley values of tables, ours and the peers
 bench-tables: .venv/bench
 	$(RUN) -m benchmarks.tables
+
+# Shapley values over a background of rows, ours and shap's
+bench-backgrounds: .venv/bench
+	$(RUN) -m benchmarks.backgrounds
 
 bench-calibration: .venv/dev
 	$(RUN) -m benchmarks.calibration

@@ -3,6 +3,8 @@
 import json
 import os
 import platform
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ RESULTS = Path(__file__).parent / "results"
 
 def machine() -> dict[str, Any]:
     """Return processor, GPU and versions, without the machine's name."""
-    import torch
+    torch = import_module("torch") if find_spec("torch") else None
 
     import geex
 
@@ -21,10 +23,10 @@ def machine() -> dict[str, Any]:
     return {
         "cpu": names[0] if names else platform.processor(),
         "cores": os.cpu_count(),
-        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        "gpu": torch.cuda.get_device_name() if torch is not None and torch.cuda.is_available() else None,
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "torch": torch.__version__,
+        "torch": None if torch is None else torch.__version__,
         "geex": geex.__version__,
     }
 

@@ -10,7 +10,7 @@ from benchmarks.tables.exact import Game
 
 @dataclass(frozen=True)
 class Case:
-    """One row of a model as a game of masks (n, q), its exact values (q,), those of pairs (q, q) or None, and a seed."""
+    """A row of a model as a game of masks (n, q), its exact values (q,), those of pairs (q, q) or None, and a seed."""
 
     game: Game
     exact: np.ndarray

@@ -10,8 +10,8 @@ from benchmarks.tables.summary import BEHIND, CLEARLY, Errors, behind, coverage,
 HEAD = """# Shapley values of tables
 
 `make bench-tables` writes this page, from {rows} rows of each of {models} models, on {date}, with Python {python},
-{versions}. Budgets are counted evaluations of the model. An absent column has its mean, or is 0 in a game. The error of a
-model is the squared error of all values over their squares. Exact values are those of closed forms, of shap's
+{versions}. Budgets are counted evaluations of the model. An absent column has its mean, or is 0 in a game. The error of
+a model is the squared error of all values over their squares. Exact values are those of closed forms, of shap's
 TreeExplainer with one background row, or of all subsets.
 
 - **ours** is `geex.explain(model, x, baseline=…)` with `method=geex.Shapley()`, the default for columns.

@@ -8,6 +8,7 @@ from geex._explain.explain import explain, explain_batch
 from geex._explain.stop_rules import Precise, Settled
 from geex._plan.noise import Gaussian, Laplace, Logistic
 from geex._plan.search import Draws
+from geex._problem.background import background
 from geex._problem.baselines import blur, mean, per_channel
 from geex._problem.estimand import Additive, Estimand, Quantity, Unit
 from geex._problem.features import Elements, Groups, Pixels
@@ -64,6 +65,7 @@ __all__ = [
     "Stop",
     "Stream",
     "Unit",
+    "background",
     "blur",
     "errors",
     "estimate",

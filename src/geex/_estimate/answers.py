@@ -6,7 +6,7 @@ f(z) = score(raw answers for z)[targets]
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from geex._arrays.arrays import Array
+from geex._arrays.arrays import Array, namespace
 from geex._plan.plan import Chunk, Plan
 from geex._problem.outputs import Score, scored
 
@@ -26,7 +26,7 @@ class Answers:
         Pairs (chunk, raw answers) in the order of the plan. A chunk has `draws`, `count`, `rows`, `plan` and
         `weights()`. You can iterate once.
     ends
-        The raw answers (2, K) for x and for the baseline.
+        The raw answers (2, K) for x and for the baseline; (1 + rows, K) for x and the rows of a background.
     targets
         The k outputs that are explained.
     score
@@ -45,8 +45,10 @@ class Answers:
 
     @property
     def ends_scored(self) -> Array:
-        """The scored answers (2, k): f(x) and f(x̊) of every target."""
-        return self.outputs(self.ends)
+        """The scored answers (2, k): f(x) and f(x̊) of every target, the mean over the rows of a background."""
+        ends = self.outputs(self.ends)
+        xp = namespace(ends)
+        return xp.stack([ends[0, :], xp.mean(ends[1:, :], axis=0)])
 
     @property
     def span(self) -> Array:

@@ -156,7 +156,7 @@ class ShapleyEstimate(Estimate):
         if len(fitted) == len(differences):
             unequal = rows - rows.mean(axis=1, keepdims=True)  # the sum of all is known, but for rounding
             own = own + np.sum((unequal @ process.covariance) * unequal, axis=1)
-        own = np.maximum(own, np.mean(both**2) * _floor(len(terms), rows))
+        own = np.maximum(own, np.mean(both**2) * unresolved(len(terms), rows))
         off = unasked * (weights * residuals) ** 2
         freedom = off.sum() ** 2 / np.sum(off**2) - 1 if off.any() else 1.0
         return OutputEstimate(values, shift, np.sqrt(np.maximum(spread, np.maximum(own, 0))), max(1.0, freedom))
@@ -182,7 +182,7 @@ def draw_weights(contrasts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return kappa[sizes - 1] / asked, 1 - asked / members[sizes - 1]
 
 
-def _floor(draws: int, rows: np.ndarray) -> np.ndarray:
+def unresolved(draws: int, rows: np.ndarray) -> np.ndarray:
     """How much of the square of a value so few draws cannot tell of sums over rows (r, q); of the whole nothing."""
     q = rows.shape[1]
     share = np.clip(2 - draws / q, 0, 1) / (1 + max(0, draws - q))

@@ -1,7 +1,7 @@
 """Whether trees stand beside the process: f = g + a process over subsets, or the process alone.
 
-Trees suit steps and the process everything else. Both are measured by what their predictions of draws that they were not
-fitted to are off by, with the weight that a draw has in Shapley values:
+Trees suit steps and the process everything else. Both are measured by what they are off by at draws that they were not
+fitted to, with the weight that a draw has in Shapley values:
 
     Σ_i ω_i² (1 − n_s/N_s) r_i²
 

@@ -83,8 +83,9 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
         asked.append(found)
     if not asked:
         return None
-    ends = ends[: 1 + len(asked), :]
-    task = replace(task, baselines=task.baselines[: len(asked)])
+    if not task.background:  # the run may have ended before the last baselines
+        ends = ends[: 1 + len(asked), :]
+        task = replace(task, baselines=task.baselines[: len(asked)])
     used = count + (again is not None) + sum(int(found.answers.shape[0]) for found in asked)
     record = Record(
         task,
@@ -133,15 +134,18 @@ def _planned(task: Task, cache: DrawCache) -> tuple[Task, list[tuple[Plan, int]]
 
 def plans_of(task: Task, cache: DrawCache) -> list[tuple[Plan, int]]:
     """Return a plan for each baseline, and how many of its draws are queried; each baseline has its own seed."""
-    count = len(task.baselines)
-    rows = (task.queries - 1 - count - task.twice) // count
+    xp, ends = namespace(task.explicand), 1 + len(task.baselines)
+    absent = [xp.stack(task.baselines)] if task.background else task.baselines
+    count = len(absent)
+    rows = (task.queries - ends - task.twice) // count
     plans = []
-    for part, baseline in enumerate(task.baselines):
+    for part, baseline in enumerate(absent):
         search = searched(task, baseline, max(rows, 0))
         if rows < search.least:
             raise BudgetError(
-                f"`queries` must be at least {1 + count + count * search.least} for this method: one for f(x), {count} "
-                f"for f(x̊), and {search.least} for each baseline; got {task.queries}. Hundreds are usual.",
+                f"`queries` must be at least {ends + count * search.least} for this method: one for f(x), {ends - 1} "
+                f"for f(x̊), and {search.least} for {'the background' if task.background else 'each baseline'}; got "
+                f"{task.queries}. Hundreds are usual.",
                 code="queries-below-least",
             )
         seed = task.seed if part == 0 else seed_of(task.seed, BASELINE, part)

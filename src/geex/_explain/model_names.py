@@ -5,8 +5,9 @@ from typing import Any
 
 from array_api_compat import is_torch_array
 
+from geex._problem.background import Background, background
 from geex._problem.foreign_model import Carried
-from geex._problem.named_rows import has_names, ordered_row
+from geex._problem.named_rows import has_names, is_table, ordered_row
 from geex._problem.outputs import Target, checked_labels, has_label
 from geex._query.retrying_call import Model
 from geex.errors import InputError
@@ -31,6 +32,9 @@ def in_models_order(model: Model, x: Any, baseline: Any) -> tuple[Any, Any]:
     if names is None and has_names(x):
         names = list(x.index)
     x = ordered_row("x", x, names)
+    if isinstance(baseline, Background) or is_table(baseline):
+        rows = baseline if isinstance(baseline, Background) else background(baseline)
+        return x, rows.ordered(names)
     if isinstance(baseline, list):
         return x, [ordered_row("a baseline", one, names) for one in baseline]
     return x, ordered_row("baseline", baseline, names)

@@ -6,6 +6,7 @@ from geex._arrays.arrays import Array, Shape, as_array, as_explicand, difference
 from geex._arrays.validation import shown, whole
 from geex._explain.defaults import QUERIES, defaults, looks_like_a_batch
 from geex._explain.stop_rules import check_stop
+from geex._problem.background import Background
 from geex._problem.baselines import Baseline, baselines, declared_baseline
 from geex._problem.features import Elements, checked
 from geex._problem.outputs import Score, Target, check_score, checked_target
@@ -62,6 +63,7 @@ def prepare(
         seed=whole("seed", seed, 0, InputError),
         batch=None if batch is None else whole("batch", batch, 1, BudgetError),
         progress=progress,
+        background=_draws_among_rows(baseline, absent, explicand, features, method),
         stop=stop,
         labels=labels,
     )
@@ -93,7 +95,7 @@ def _features(features: Features | None, shape: Shape) -> Features | None:
 def _baselines(spec: Baseline, explicand: Array, features: Features, method: Method) -> list[Array]:
     found = baselines(spec, explicand, features)
     alike = [n for n, baseline in enumerate(found) if not bool(namespace(explicand).any(explicand != baseline))]
-    if method.compares and alike:
+    if method.compares and alike and (len(alike) == len(found) or not isinstance(spec, Background)):
         which = "the baseline" if len(found) == 1 else f"baseline {alike[0]} of the list"
         raise ExplicandError(
             f"`x` must differ from {which} in some feature; they are equal.",
@@ -107,6 +109,15 @@ def _baselines(spec: Baseline, explicand: Array, features: Features, method: Met
                 code="difference-overflows",
             )
     return found
+
+
+def _draws_among_rows(
+    spec: Baseline, absent: list[Array], explicand: Array, features: Features, method: Method
+) -> bool:
+    """Return whether one plan draws among the baselines, which are rows of a background."""
+    if not isinstance(spec, Background):
+        return False
+    return method.draws_among_rows(explicand, namespace(explicand).stack(absent), features)
 
 
 def _bounds(bounds: tuple[Any, Any] | None, explicand: Array, absent: list[Array]) -> tuple[Array, Array] | None:

@@ -64,6 +64,7 @@ def written(task: Task, model: StoredModel) -> tuple[str, str, bytes]:
         "seed": task.seed,
         "target": task.target,
         "twice": task.twice,
+        "background": task.background,
         "baseline": encoded(task.baseline),
         "library": library(task.explicand),
         "dtype": str(task.dtype).removeprefix("torch."),
@@ -99,6 +100,7 @@ def task_of(settings: str, arrays: bytes, **given: Any) -> Task:
         seed=facts["seed"],
         target=facts["target"],
         twice=facts["twice"],
+        background=facts.get("background", False),  # journals of before do not have it
         baseline=restored(facts["baseline"], content),
         method=_part("method", facts, content, given),
         features=_part("features", facts, content, given),
@@ -151,6 +153,8 @@ def _key(task: Task, settings: dict[str, Any], arrays: dict[str, np.ndarray]) ->
     }
     names = COMPARED + COMPARED_IN_ROUNDS if isinstance(task.method, RoundsMethod) else COMPARED
     digest = hashlib.sha256(json.dumps([compared[name] for name in names], sort_keys=True).encode())
+    if task.background:
+        digest.update(b"background")
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].shape} {arrays[name].dtype}".encode() + arrays[name].tobytes())
     return digest.hexdigest()

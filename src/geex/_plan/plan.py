@@ -58,6 +58,7 @@ class DrawCache:
 class Plan:
     """The fields decide every query. `explicand` and `baseline` are in the working type; the model gets `dtype`.
 
+    baseline: one baseline, or the rows of a background (rows, *shape), for a search that draws among them.
     before: the plan of the round before this one, and how many of its draws were queried. It changes no query of this
         round; `chunks` yields those of earlier rounds first.
     """
@@ -71,6 +72,11 @@ class Plan:
     dtype: object = None
     cache: DrawCache = field(default_factory=lambda: DrawCache(keep=0), repr=False)
     before: "tuple[Plan, int] | None" = field(default=None, repr=False)
+
+    @property
+    def has_background(self) -> bool:
+        """Whether `baseline` is the rows of a background."""
+        return bool(self.baseline.ndim > self.explicand.ndim)
 
     @property
     def earlier(self) -> int:
@@ -169,8 +175,7 @@ class Chunk:
         """Return draws number `first` … `stop` − 1 of this chunk, as far as it has them."""
         if first <= 0 and stop >= self.count:
             return self
-        draws = Draws(self.draws.alpha[first:stop], self.draws.noise[first:stop, ...])
-        return Chunk(self.plan, self.index, draws)
+        return Chunk(self.plan, self.index, self.draws.part(first, stop))
 
     def queries(self) -> Array:
         """Return the queries (rows, *shape), clipped to the bounds; the rows of a draw follow each other."""

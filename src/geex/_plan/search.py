@@ -17,6 +17,8 @@ A family is the noise at standard deviation 1 and its score. A family of your ow
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from geex._arrays.arrays import Array
 
 
@@ -30,7 +32,15 @@ class Draws:
         The place α of each draw on the path (draws,).
     noise
         Noise of standard deviation 1, or a mask (draws, *shape). An axis along which noise is shared has length 1.
+    rows
+        The number of each draw's row of the background (draws,). None: there is no background.
     """
 
     alpha: Array
     noise: Array
+    rows: np.ndarray | None = None
+
+    def part(self, first: int, stop: int) -> "Draws":
+        """Return draws number `first` … `stop` − 1."""
+        rows = None if self.rows is None else self.rows[first:stop]
+        return Draws(self.alpha[first:stop], self.noise[first:stop, ...], rows)

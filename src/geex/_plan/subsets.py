@@ -57,7 +57,7 @@ class Subsets(Search):
         shown = np.zeros((len(strata), q), bool)
         for stratum in np.unique(strata):
             place = strata == stratum
-            shown[place] = _members(q, int(stratum), members[place], Stream(seed, (5, int(stratum)), explicand))
+            shown[place] = members_shown(q, int(stratum), members[place], Stream(seed, (5, int(stratum)), explicand))
         masks = np.zeros((len(shown), prod(self.features.shape(tuple(explicand.shape)))))
         masks[:, list(self.players)] = shown
         return Draws(like(shown.mean(axis=1), explicand), like(masks, explicand))
@@ -85,10 +85,13 @@ def strata(q: int) -> tuple[np.ndarray, np.ndarray]:
     return members, weights / weights.sum()
 
 
-def in_turn(q: int, first: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the strata of `count` draws from number `first` on, and their members; fewer at the end."""
+def in_turn(q: int, first: int, count: int, copies: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Return the strata of `count` draws from number `first` on, and their members; fewer at the end.
+
+    copies: how often every subset is a member of its stratum, as with each row of a background.
+    """
     members, weights = strata(q)
-    pace = np.sqrt(weights)
+    members, pace = members * copies, np.sqrt(weights)
 
     def begun(time: float) -> np.ndarray:
         """Return how many members of every stratum come before a time."""
@@ -114,7 +117,7 @@ def _time(begun: Callable[[float], np.ndarray], draws: int, reached: bool) -> fl
     return high if reached else low
 
 
-def _members(q: int, size: int, numbers: np.ndarray, stream: Stream) -> np.ndarray:
+def members_shown(q: int, size: int, numbers: np.ndarray, stream: Stream) -> np.ndarray:
     """Return members of a stratum by their numbers, each with `size` of the q players (n, q)."""
     count = int(strata(q)[0][size - 1])
     if count >= COUNTED:

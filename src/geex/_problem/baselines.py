@@ -15,13 +15,14 @@ from array_api_compat import is_array_api_obj
 from geex._arrays.arrays import Array, as_array, like, namespace, owned, working
 from geex._arrays.gaussian_filter import Kernel, blurred
 from geex._arrays.validation import is_whole, shown
+from geex._problem.background import Background
 from geex._problem.declared import Call, Unnamed, Value, declared
 from geex._problem.features import image_axes
 from geex._protocols import Features
 from geex.errors import BaselineError, GeexError
 
 Rule = Callable[[Array], Array]
-Baseline = float | Array | Rule | Sequence[Any] | None
+Baseline = float | Array | Rule | Background | Sequence[Any] | None
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,8 @@ def mean(data: Any) -> Array:
 
 def baselines(spec: Baseline, explicand: Array, features: Features) -> list[Array]:
     """Return the baselines of `spec`, each in the shape, type and on the device of the (floating) explicand."""
+    if isinstance(spec, Background):
+        return [_one(row, explicand, features) for row in spec.rows]
     if isinstance(spec, list | tuple):
         if not spec:
             raise BaselineError(
@@ -239,7 +242,7 @@ def declared_baseline(spec: Baseline) -> Value:
         return 0.0 if spec is None else float(spec)
     if isinstance(spec, list | tuple):
         return tuple(declared_baseline(entry) for entry in spec)
-    if isinstance(spec, Blur | PerChannel):
+    if isinstance(spec, Blur | PerChannel | Background):
         return declared(spec)
     array: Any = spec if is_array_api_obj(spec) else None
     what = type(spec).__name__ if array is None else f"an array of shape {tuple(array.shape)}"

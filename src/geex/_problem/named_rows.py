@@ -15,6 +15,11 @@ def has_names(row: Any) -> bool:
     return hasattr(row, "reindex") and hasattr(row, "index") and getattr(row, "ndim", 0) == 1
 
 
+def is_table(rows: Any) -> bool:
+    """Return whether it is a data frame: rows under the names of columns."""
+    return hasattr(rows, "columns") and hasattr(rows, "iloc")
+
+
 def rows_of(table: Any) -> Sequence[Any] | None:
     """Return the rows of an array, a list or a data frame; None where it has none."""
     if not hasattr(table, "__len__") or getattr(table, "ndim", 1) == 0 or len(table) == 0:

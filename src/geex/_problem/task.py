@@ -14,6 +14,7 @@ class Task:
     """The explicand and baselines in the working type, and all settings with their defaults filled in.
 
     baseline: the argument, as it is written in the call that repeats the run.
+    background: whether the baselines are rows of a background, among which one plan draws.
     twice: whether x is queried a second time.
     labels: names of the outputs, one for each.
     """
@@ -31,6 +32,7 @@ class Task:
     seed: int
     batch: int | None
     progress: bool
+    background: bool = False
     twice: bool = False
     stop: Stop | None = None
     labels: list[str] | None = None

@@ -109,6 +109,13 @@ class Method(Storable, ABC):
         """Whether the method chose one standard deviation of noise for all elements. Default: False."""
         return False
 
+    def draws_among_rows(self, explicand: Array, background: Array, features: Features) -> bool:
+        """Return whether one plan draws among the rows of a background (rows, *shape), passed as `baseline`.
+
+        Default: no, every row is a baseline with a plan of its own.
+        """
+        return False
+
     @abstractmethod
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
         """Return the search for this x and baseline, for at most `rows` queries."""

@@ -53,6 +53,8 @@ class EndAnswers:
 
     def answers(self, plan: Plan, chunks: Iterable[tuple[Chunk, Array]], part: int) -> Answers:
         """Return the answers to the plan of baseline number `part`, as a method gets them."""
+        if plan.has_background:
+            return Answers(plan, chunks, self.raw, self.targets, self.score)
         pair = namespace(self.raw).concat([self.raw[:1, :], self.raw[part + 1 : part + 2, :]], axis=0)
         return Answers(plan, chunks, pair, self.targets, self.score)
 

@@ -122,7 +122,7 @@ def explained(record: Record, parts: list[Estimate]) -> Explanation:
         settings=_settings(task, plans),
         explicand=task.explicand,
         features=task.features,
-        baseline=sum(task.baselines[:count]) / count,
+        baseline=sum(task.baselines) / len(task.baselines),
         record=record,
         centre=without_axis(centre, single) if any(part.centre is not None for part in parts) else None,
         partial=record.partial,
@@ -169,7 +169,7 @@ def _estimand(task: Task, plans: list[Plan], parts: list[Estimate]) -> Estimand:
         found,
         adaptive=found.adaptive or any(plan.before is not None for plan in plans),
         clipped=task.bounds is not None and plans[0].search.sigma is not None,
-        baselines=len(plans),
+        baselines=len(task.baselines),
         notes=tuple(dict.fromkeys([*found.notes, *(note for part in parts for note in part.notes)])),
     )
 
@@ -182,7 +182,7 @@ def _settings(task: Task, plans: list[Plan]) -> Settings:
         features=declared(task.features),
         score=Unnamed(repr(task.score), "score") if callable(task.score) else task.score,
         baseline=task.baseline,
-        baselines=len(plans),
+        baselines=len(task.baselines),
         stop=declared(task.stop),
         queries=task.queries,
         twice=task.twice,

@@ -9,7 +9,7 @@ import geex
 from geex.errors import FileError, InputError
 
 # What --baseline may be, for messages.
-FORMS = "a number, r,g,b, blur:KERNEL,SIGMA, mean or an .npy file"
+FORMS = "a number, r,g,b, blur:KERNEL,SIGMA, mean, background:ROWS or an .npy file"
 
 
 def baseline_of(text: str, rows: np.ndarray | None = None, channels: int | None = None) -> Any:
@@ -18,9 +18,10 @@ def baseline_of(text: str, rows: np.ndarray | None = None, channels: int | None 
     Parameters
     ----------
     text : str
-        A number, one number for each channel (r,g,b), blur or blur:KERNEL,SIGMA, mean, or an .npy file.
+        A number, one number for each channel (r,g,b), blur or blur:KERNEL,SIGMA, mean, background or background:ROWS,
+        or an .npy file.
     rows : ndarray (n, p), optional
-        All rows of a table, for their mean.
+        All rows of a table, for their mean or as a background.
     channels : int, optional
         The channel axis of the input.
     """
@@ -30,16 +31,22 @@ def baseline_of(text: str, rows: np.ndarray | None = None, channels: int | None 
         if len(values) != 2:
             raise InputError(f"--baseline must be {FORMS}; got {text!r}.", code="baseline-unknown")
         return geex.blur(int(values[0]), values[1], channels)
-    if text == "mean":
+    if text == "mean" or name == "background":
         if rows is None:
-            raise InputError("--baseline mean needs a table as INPUT.", code="baseline-mean-without-table")
-        return geex.mean(rows)
+            raise InputError(f"--baseline {name} needs a table as INPUT.", code=f"baseline-{name}-without-table")
+        return geex.mean(rows) if text == "mean" else geex.background(rows, _count(settings or "100", text))
     if text.endswith(".npy"):
         return array_in(Path(text))
     values = _floats(text)
     if not values:
         raise InputError(f"--baseline must be {FORMS}; got {text!r}.", code="baseline-unknown")
     return values[0] if len(values) == 1 else geex.per_channel(values, axis=0 if channels is None else channels)
+
+
+def _count(text: str, given: str) -> int:
+    if not text.isdigit() or int(text) == 0:
+        raise InputError(f"--baseline must be {FORMS}; got {given!r}.", code="baseline-unknown")
+    return int(text)
 
 
 def features_of(text: str, channels: int | None) -> Any:

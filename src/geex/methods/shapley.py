@@ -10,13 +10,16 @@ over masks of s of the p features, s drawn ∝ 1/(s(p − s)). In all cases the 
 """
 
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from geex._arrays.arrays import Array
 from geex._estimate.answers import Answers
+from geex._estimate.background.estimate import BackgroundEstimate, estimate_over_background
 from geex._estimate.exact_shapley import ExactEstimate, estimate_exactly
 from geex._estimate.linear.fit import Fits
 from geex._estimate.subset_process_errors import ShapleyEstimate, estimate_shapley
 from geex._plan.presence_masks import PresenceMasks
+from geex._plan.row_subsets import row_subsets
 from geex._plan.subsets import Subsets, players_of
 from geex._problem.estimand import Additive, Estimand, Quantity
 from geex._problem.features import neighbouring
@@ -28,7 +31,10 @@ from geex.methods.score_method import ScoreMethod
 EXACT = 16  # pixels up to which subsets are asked: all of them may be
 MOST = 1024  # players up to which a process is fitted
 
-Shared = Fits | ExactEstimate | ShapleyEstimate
+# Features up to which one process is fitted over the rows of a background.
+MOST_OVER_ROWS = 512
+
+Shared = Fits | ExactEstimate | ShapleyEstimate | BackgroundEstimate
 
 
 @stored("masks by size/1")
@@ -81,13 +87,21 @@ class Shapley(Method):
         return True
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> Search:
+        if baseline.ndim > explicand.ndim:
+            return row_subsets(explicand, baseline, features)
         some = self.by.search(explicand, baseline, features, rows)
         players = players_of(explicand, baseline, features)
         subsets = Subsets(features, players)
         flat = len(neighbouring(features, tuple(explicand.shape))) > 1
         return subsets if 1 <= len(players) <= (EXACT if flat else MOST) else some
 
+    def draws_among_rows(self, explicand: Array, background: Array, features: Features) -> bool:
+        shape = tuple(explicand.shape)
+        return len(neighbouring(features, shape)) < 2 and prod(features.shape(shape)) <= MOST_OVER_ROWS
+
     def estimate(self, answers: Answers) -> Shared:
+        if answers.plan.has_background:
+            return estimate_over_background(answers)
         every = answers.plan.search.all_draws
         if every is None:
             return self.by.estimate(answers)

@@ -1,0 +1,1 @@
+"""Shapley values over a background of rows: ours and shap's, beside exact ones."""
