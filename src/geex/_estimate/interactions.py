@@ -19,14 +19,18 @@ is unbiased, and the spread of its terms is its error.
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 from scipy.linalg import cho_factor, cho_solve, lapack
 
+from geex._arrays.arrays import host
 from geex._arrays.blas import one_thread
+from geex._estimate.answers import Answers
 from geex._estimate.linear.marginal_likelihood import evidence
 from geex._estimate.linear.prior_selection import evenly
+from geex._estimate.mirrored_answers import mirrored_answers
 from geex._estimate.subset_process import (
     FINE,
     FINE_SHARES,
@@ -39,7 +43,7 @@ from geex._estimate.subset_process import (
     TOTALS,
     Hyperparameters,
 )
-from geex._plan.subsets import strata
+from geex._plan.subsets import Subsets, strata
 
 # Draws that are fitted; the others correct the fit.
 FITTED = 512
@@ -149,18 +153,21 @@ def prior_variance(theta: np.ndarray) -> np.ndarray:
 
 
 @one_thread()
-def estimate_pairs(contrasts: np.ndarray, sums: np.ndarray, ends: float) -> Pairs:
-    """Return the interactions given contrasts (n, q), sums f(S) + f(Sᶜ) (n,), and f(x) + f(x̊)."""
+def estimate_pairs(contrasts: np.ndarray, sums: np.ndarray, ends: float, steady: bool = True) -> Pairs:
+    """Return the interactions given contrasts (n, q), sums f(S) + f(Sᶜ) (n,), and f(x) + f(x̊).
+
+    steady: whether the model answers the same twice. If not, what the fit leaves of queried subsets may be its noise.
+    """
     middle = float(np.mean(sums))
     size = max(float(np.abs(sums - middle).max()), abs(ends - middle))
     if size == 0 or contrasts.shape[1] < 2:
         nothing = np.zeros((contrasts.shape[1],) * 2)
         return Pairs(nothing, nothing, nothing, 1.0)
-    found = _estimate(contrasts, (sums - middle) / size, (ends - middle) / size)
+    found = _estimate(contrasts, (sums - middle) / size, (ends - middle) / size, steady)
     return Pairs(size * found.values, size * found.centre, size * found.stderr, found.freedom)
 
 
-def _estimate(contrasts: np.ndarray, sums: np.ndarray, ends: float) -> Pairs:
+def _estimate(contrasts: np.ndarray, sums: np.ndarray, ends: float, steady: bool) -> Pairs:
     q = contrasts.shape[1]
     fitted = evenly(sums, FITTED)
     rows = np.vstack([contrasts[fitted], np.ones(q)])
@@ -177,13 +184,16 @@ def _estimate(contrasts: np.ndarray, sums: np.ndarray, ends: float) -> Pairs:
         slopes, sloped = np.zeros(contrasts.shape), process.slopes(covariance)
         slopes[fitted] = sloped[:-1]
         weights = steps.of(player)
-        values[player] += ((1 - unasked) * left) @ weights
+        known = ((1 - unasked) * left)[:, None] * weights
+        values[player] += known.sum(axis=0)
         terms = residuals[:, None] * (weights - slopes)
         shift[player] = unasked @ terms
         variance[player] = unasked @ terms**2 * len(terms) / max(1, len(terms) - 1)
         if len(fitted) == len(sums) and unasked.any():
             own = scale * (prior[player] - np.sum(sloped * covariance, axis=0))
             variance[player] = np.maximum(variance[player], own)
+        if not steady:
+            variance[player] = np.maximum(variance[player], np.sum(known**2, axis=0))
     if len(fitted) < len(sums):
         values, shift = values + shift, 0 * shift
     off = unasked * residuals**2
@@ -267,3 +277,43 @@ def _most_likely(rows: np.ndarray, sums: np.ndarray, shape: np.ndarray, totals: 
         noise = float(noises[place]) * (NONE if place == len(noises) - 1 else 1)
         found.append(Hyperparameters(theta, noise, float(likelihood[place, 0])))
     return max(found, key=lambda one: one.evidence)
+
+
+def estimate_interactions(answers: Answers, noise: np.ndarray | None) -> list[Pairs]:
+    """Return the interactions of pairs of features for every output; 0 for features like the baseline's.
+
+    noise (k,): the deviation of the model's answers; None if x was queried once. With all subsets there is nothing else
+    to be off by, and without noise the interactions are exact.
+    """
+    search: Subsets = answers.plan.search  # type: ignore[assignment]
+    contrasts, both = mirrored_answers(answers)
+    ends, sums = host(answers.ends_scored).astype(np.float64).sum(axis=0), both.sum(axis=1)
+    features = prod(answers.plan.features.shape(tuple(answers.plan.explicand.shape)))
+    every = len(contrasts) == search.all_draws
+    steady = np.full(len(ends), every) if noise is None else noise == 0
+    found = [
+        estimate_pairs(contrasts, own, float(end), bool(same))
+        for own, end, same in zip(sums.T, ends, steady, strict=True)
+    ]
+    return [_over_features(pairs, search.players, features) for pairs in found]
+
+
+def _over_features(pairs: Pairs, players: tuple[int, ...], features: int) -> Pairs:
+    """Return the interactions of players as those of all features."""
+
+    def spread(found: np.ndarray) -> np.ndarray:
+        everywhere = np.zeros((features, features))
+        everywhere[np.ix_(players, players)] = found
+        return everywhere
+
+    return Pairs(spread(pairs.values), spread(pairs.centre), spread(pairs.stderr), pairs.freedom)
+
+
+def mean_pairs(parts: list[Pairs]) -> Pairs:
+    """Return the mean over baselines, whose errors are independent."""
+    count = len(parts)
+    values = sum((part.values for part in parts), np.zeros(())) / count
+    centre = sum((part.centre for part in parts), np.zeros(())) / count
+    stderr = np.sqrt(sum((part.stderr**2 for part in parts), np.zeros(()))) / count
+    known = [part.freedom for part in parts if np.isfinite(part.freedom)]
+    return Pairs(values, centre, stderr, float(sum(known)) if known else np.inf)

@@ -22,4 +22,4 @@ def size_kernel(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 def size_value_covariance(rows: np.ndarray) -> np.ndarray:
     """Return the covariance (1, n) of every value with the draws of contrasts (n, q)."""
-    return size_kernel(np.ones((1, rows.shape[1])), rows) / rows.shape[1]
+    return np.asarray(size_kernel(np.ones((1, rows.shape[1])), rows) / rows.shape[1])

@@ -34,6 +34,7 @@ from geex._arrays.arrays import Array, host, like
 from geex._arrays.blas import one_thread
 from geex._estimate.answers import Answers
 from geex._estimate.linear.prior_selection import evenly
+from geex._estimate.mirrored_answers import mirrored_answers
 from geex._estimate.subset_process import SubsetProcess, select_hyperparameters
 from geex._estimate.surrogate_selection import Fit, select_fit
 from geex._estimate.tree_surrogate import SubsetAnswers
@@ -194,12 +195,8 @@ def estimate_shapley(answers: Answers) -> ShapleyEstimate:
     """Return the process over subsets, beside trees where they are better, fitted to the answers."""
     plan = answers.plan
     search: Subsets = plan.search  # type: ignore[assignment]
-    contrasts, outputs = [], []
-    for chunk, raw in answers.chunks:
-        outputs.append(host(answers.outputs(raw)).astype(np.float64).reshape(chunk.count, 2, -1))
-        contrasts.append(2.0 * (host(chunk.draws.noise)[:, list(search.players)] > 0) - 1)
     ends = host(answers.ends_scored).astype(np.float64)
-    rows, both = np.concatenate(contrasts), np.concatenate(outputs)
+    rows, both = mirrored_answers(answers)
     d, wholes = both[:, 0, :] - both[:, 1, :], ends[0] - ends[1]
     sizes = np.maximum(np.abs(d).max(axis=0), np.abs(wholes))
     sizes = np.where(sizes > 0, sizes, 1.0)  # of answers of any size, near 1

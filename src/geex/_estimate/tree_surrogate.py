@@ -115,12 +115,12 @@ class _Forest:
         size = np.bincount(key.ravel(), self.used.ravel(), FOLDS << len(paths))
         value = growth.rate * np.bincount(key.ravel(), left.ravel(), len(size)) / (size + growth.shrunk)
         self.fitted += value[key]
-        return leaf_values(paths, value.reshape(FOLDS, -1), self.columns.shape[1]) / FOLDS
+        return np.asarray(leaf_values(paths, value.reshape(FOLDS, -1), self.columns.shape[1]) / FOLDS)
 
     @staticmethod
     def _key(node: np.ndarray, level: int) -> np.ndarray:
         """Return the number of the node of every row over all folds (folds, m)."""
-        return (np.arange(FOLDS)[:, None] << level) + node
+        return np.asarray((np.arange(FOLDS)[:, None] << level) + node)
 
     def _best(self, key: np.ndarray, left: np.ndarray, growth: Growth, nodes: int) -> np.ndarray:
         """Return the player of the best split of every node; the last one where there is none."""
@@ -140,7 +140,7 @@ class _Forest:
         unsplit = (total[0] ** 2 / (total[1] + growth.shrunk))[:, 0]
         split = gain[np.arange(len(large)), best] > unsplit * (1 + GAIN) + GAIN**2
         player[large[split]] = best[split]
-        return player
+        return np.asarray(player)
 
 
 def leaf_values(paths: list[np.ndarray], values: np.ndarray, q: int) -> np.ndarray:
@@ -165,4 +165,4 @@ def leaf_values(paths: list[np.ndarray], values: np.ndarray, q: int) -> np.ndarr
     gain = np.exp(gammaln(np.maximum(p, 1)) + gammaln(n + 1) - both)
     loss = np.exp(gammaln(p + 1) + gammaln(np.maximum(n, 1)) - both)
     share = np.where(side == 1, gain[:, :, None], -loss[:, :, None]) * np.where(empty, 0, values)[:, :, None]
-    return np.bincount(player.ravel(), (share * counted).ravel(), q + 1)[:q]
+    return np.asarray(np.bincount(player.ravel(), (share * counted).ravel(), q + 1)[:q])

@@ -14,13 +14,14 @@ from geex._arrays.validation import file_path, is_number
 from geex._problem.estimand import Estimand
 from geex._problem.outputs import checked_labels
 from geex._protocols import Features
+from geex._results.interactions import Interactions
 from geex._results.precision import needed
 from geex._results.region import Region, region_row, summed, widest
 from geex._results.saved_file import read_file, write_file
 from geex._results.settings import Settings
 from geex._results.summary import advised, described
 from geex._results.target_axis import is_single, numbers, numbers_from_file, with_axis
-from geex.errors import FileError, InputError
+from geex.errors import FileError, InputError, MethodError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -376,6 +377,48 @@ class Explanation:
         change = numbers(self.output) - numbers(self.base_value)
         change = change if self.adds_up else np.nan * change
         return summed(found, width, change, is_single(self.target), self.record is not None)
+
+    def interactions(self) -> Interactions | list[Interactions]:
+        """Return the Shapley interaction values of all pairs of features, from the same queries.
+
+        They are exact where all subsets were queried.
+
+        Returns
+        -------
+        Interactions or list of Interactions
+            Values (p, p) with standard errors and intervals, for p features; a list for several targets.
+
+        Raises
+        ------
+        MethodError
+            The method has no interactions: only `geex.Shapley()` with a baseline of one row has them. Or the
+            explanation was loaded and has no answers: use `geex.estimate(journal).interactions()`.
+
+        Notes
+        -----
+        This is k-SII of order 2. For features j and k it is the mean of f(S ∪ jk) − f(S ∪ j) − f(S ∪ k) + f(S) over
+        subsets S of the other features, all sizes alike.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import geex
+        >>> product = lambda z: z[:, 0] * z[:, 1] + z[:, 2]
+        >>> found = geex.explain(product, np.ones(3), method=geex.Shapley(), progress=False)
+        >>> round(float(found.interactions().values[0, 1]), 6)
+        1.0
+        """
+        if self.record is None:
+            raise MethodError(
+                "A loaded explanation has no answers. Use geex.estimate(journal).interactions() on the run's journal.",
+                code="no-answers",
+            )
+        names = None if self.names is None else tuple(self.names)
+        found = [
+            Interactions(pairs.values, pairs.stderr, pairs.centre, pairs.freedom, names)
+            for pairs in self.record.interactions()
+        ]
+        return found[0] if is_single(self.target) else found
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all but the record to an .npz file, which contains no pickle.

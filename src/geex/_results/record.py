@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from geex._arrays.arrays import Array, library, like, namespace
+from geex._arrays.arrays import Array, host, library, like, namespace
 from geex._estimate.answers import Answers
+from geex._estimate.interactions import Pairs, mean_pairs
 from geex._plan.plan import Chunk, Plan
 from geex._problem.declared import Unnamed, declared
 from geex._problem.estimand import Estimand
@@ -68,6 +69,22 @@ class Record:
         values, centre = (sum(found) / len(parts) for found in ([p.values for p in parts], _centres(parts)))
         stderr = sum(part.stderr**2 for part in parts) ** 0.5 / len(parts)
         return values, centre, stderr + _rare(self, parts)[:, None]
+
+    def interactions(self) -> list[Pairs]:
+        """Return the interactions of pairs of features, the mean over baselines, for every output."""
+        twice = self.end_answers.noise
+        noise = None if twice is None else host(twice)
+        parts = []
+        for answers in self.method_answers():
+            found = self.task.method.interactions(answers, noise)
+            if found is None:
+                raise MethodError(
+                    f"{type(self.task.method).__name__} has no interactions for these features and this baseline. Use "
+                    "geex.Shapley() with at most 1024 columns or words, and a baseline of one row.",
+                    code="no-interactions",
+                )
+            parts.append(found)
+        return [mean_pairs(list(own)) for own in zip(*parts, strict=True)]
 
 
 def _centres(parts: list[Estimate]) -> list[Array]:

@@ -12,10 +12,13 @@ over masks of s of the p features, s drawn ∝ 1/(s(p − s)). In all cases the 
 from dataclasses import dataclass, field, replace
 from math import prod
 
+import numpy as np
+
 from geex._arrays.arrays import Array
 from geex._estimate.answers import Answers
 from geex._estimate.background.estimate import BackgroundEstimate, estimate_over_background
 from geex._estimate.exact_shapley import ExactEstimate, estimate_exactly
+from geex._estimate.interactions import Pairs, estimate_interactions
 from geex._estimate.linear.fit import Fits
 from geex._estimate.subset_process_errors import ShapleyEstimate, estimate_shapley
 from geex._plan.presence_masks import PresenceMasks
@@ -111,6 +114,11 @@ class Shapley(Method):
 
     def regions(self, answers: Answers, rows: Array) -> Shared:
         return self.estimate(answers).over(rows)
+
+    def interactions(self, answers: Answers, noise: np.ndarray | None) -> list[Pairs] | None:
+        if answers.plan.has_background or answers.plan.search.all_draws is None:
+            return None
+        return estimate_interactions(answers, noise)
 
     def estimand(self, search: Search) -> Estimand:
         return Estimand(Quantity.SHAPLEY, Additive.EXACTLY)
