@@ -2,13 +2,8 @@
 
     I_jk = Σ_S |S|! (q − |S| − 2)! / (q − 1)!  [f(S ∪ jk) − f(S ∪ j) − f(S ∪ k) + f(S)]    over S without j, k
 
-In the process over subsets these are a matter of the even T, and so is the sum of two mirrored answers:
-
-    a    = f(S) + f(Sᶜ) = 2 Σ_{T even} c_T Π_{k∈T} e_k         Cov(a, a') = 4 s² h cosh(Σ_k η_k e_k e'_k)
-    I_jk = 4 Σ_{T∋j,k even} c_T / (|T| − 1)
-    Cov(I_jk, a) = 4 s² θ_j θ_k e_j e_k ∫ Π_{l≠j,k}(1 + tθ_l e_l) + Π_{l≠j,k}(1 − tθ_l e_l) dt
-
-θ is chosen by the evidence for the sums: first like that of the values, then larger for players that interact more.
+They are the posterior mean of the process over the sums a = f(S) + f(Sᶜ) of mirrored answers (`even_process.py`). θ is
+chosen by the evidence for the sums: first alike for all players, then larger for those that interact more.
 f(x) + f(x̊) is one more row without noise. Errors are those of values: with b_i(j, k) = N_s/n_s times the weight of a
 draw's sum in I_jk, and r_i what the draw is off by when it is left out,
 
@@ -18,39 +13,23 @@ is unbiased, and the spread of its terms is its error.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
-from scipy.linalg import cho_factor, cho_solve, lapack
 
 from geex._arrays.arrays import host
 from geex._arrays.blas import one_thread
 from geex._estimate.answers import Answers
-from geex._estimate.linear.marginal_likelihood import evidence
+from geex._estimate.even_process import PairProcess, even_kernel
 from geex._estimate.linear.prior_selection import evenly
 from geex._estimate.mirrored_answers import mirrored_answers
-from geex._estimate.subset_process import (
-    FINE,
-    FINE_SHARES,
-    LARGEST,
-    LEAST,
-    MORE,
-    NATS,
-    NONE,
-    SHAPES,
-    TOTALS,
-    Hyperparameters,
-)
+from geex._estimate.subset_process import FINE, FINE_SHARES, LARGEST, NATS, SHAPES, TOTALS, most_likely_noise, nearby
 from geex._plan.subsets import Subsets, strata
 
 # Draws that are fitted; the others correct the fit.
 FITTED = 512
 # Rounds in which θ follows the interactions of each player.
 ROUNDS = 3
-# Nodes of the integral over t.
-NODES, SHARES = (0.5 * part for part in (leggauss(8)[0] + 1, leggauss(8)[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,83 +40,6 @@ class Pairs:
     centre: np.ndarray
     stderr: np.ndarray
     freedom: float
-
-
-@dataclass(frozen=True, eq=False)
-class PairProcess:
-    """The posterior given rows e (n, q) and sums a (n,), of which the last has no noise."""
-
-    rows: np.ndarray
-    sums: np.ndarray
-    hyperparameters: Hyperparameters
-
-    @cached_property
-    def values(self) -> np.ndarray:
-        """Î (q, q), 0 on the diagonal."""
-        found = np.zeros((self.rows.shape[1],) * 2)
-        for share, weights, product in self._nodes:
-            found += share * (weights.T * (self.solution * product)) @ weights
-        np.fill_diagonal(found, 0)
-        return found
-
-    def covariance(self, player: int) -> np.ndarray:
-        """Return Cov(I_jk, a) / 4s² (n, q) of player j with every k."""
-        found = np.zeros(self.rows.shape)
-        for share, weights, product in self._nodes:
-            found += (share * product * weights[:, player])[:, None] * weights
-        return found
-
-    @cached_property
-    def _nodes(self) -> list[tuple[float, np.ndarray, np.ndarray]]:
-        """For every node of t and sign its share, θ_k e_k / (1 ± tθ_k e_k) (n, q), and the product over k (n,)."""
-        signed = self.hyperparameters.theta * self.rows
-        parts = [
-            (share, 1 + sign * node * signed) for node, share in zip(NODES, SHARES, strict=True) for sign in (1, -1)
-        ]
-        return [(share, signed / part, np.prod(part, axis=1)) for share, part in parts]
-
-    def predicted(self, rows: np.ndarray) -> np.ndarray:
-        """Return the sums (m,) of other draws, given their contrasts (m, q)."""
-        return np.asarray(even_kernel(rows, self.rows, self.hyperparameters.theta) @ self.solution)
-
-    def slopes(self, covariance: np.ndarray) -> np.ndarray:
-        """Return ∂Î/∂a (n, q) for covariances (n, q)."""
-        return np.asarray(cho_solve(self.factor, covariance))
-
-    @cached_property
-    def residuals(self) -> np.ndarray:
-        """Leave-one-out residuals (n,)."""
-        inverse, _ = lapack.dpotri(self.factor[0], lower=1)
-        return np.asarray(self.solution / np.diagonal(inverse))
-
-    @cached_property
-    def solution(self) -> np.ndarray:
-        """(K + λ)⁻¹ a (n,)."""
-        return np.asarray(cho_solve(self.factor, self.sums))
-
-    @property
-    def scale(self) -> float:
-        """s², from the sums themselves."""
-        return float(self.sums @ self.solution) / len(self.sums)
-
-    @cached_property
-    def factor(self) -> tuple[np.ndarray, bool]:
-        """L Lᵀ = K + λ; more noise where rounding makes that not positive."""
-        system = even_kernel(self.rows, self.rows, self.hyperparameters.theta)
-        size = float(np.mean(np.diagonal(system)))
-        noise = np.full(len(self.rows), max(self.hyperparameters.noise, LEAST * size))
-        noise[-1] = LEAST * size
-        while True:
-            try:
-                lower, _ = cho_factor(system + np.diag(noise), lower=True)
-                return lower, True
-            except np.linalg.LinAlgError:
-                noise = noise * MORE
-
-
-def even_kernel(rows: np.ndarray, others: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """Return Cov(a, a') / 4s² (n, m) of contrasts (n, q) and (m, q)."""
-    return np.asarray(np.exp(0.5 * np.log1p(-(theta**2)).sum()) * np.cosh((rows * np.arctanh(theta)) @ others.T))
 
 
 def prior_variance(theta: np.ndarray) -> np.ndarray:
@@ -172,12 +74,12 @@ def _estimate(contrasts: np.ndarray, sums: np.ndarray, ends: float, steady: bool
     fitted = evenly(sums, FITTED)
     rows = np.vstack([contrasts[fitted], np.ones(q)])
     answers = np.append(sums[fitted], ends)
-    process = PairProcess(rows, answers, select_even(rows, answers))
+    process = PairProcess(rows, answers, *select_even(rows, answers))
     left = sums - process.predicted(contrasts)
     residuals = left.copy()
     residuals[fitted] = process.residuals[:-1]
     steps, unasked = _steps(contrasts), _unasked(contrasts)
-    prior, scale = prior_variance(process.hyperparameters.theta), process.scale
+    prior, scale = prior_variance(process.theta), process.scale
     values, shift, variance = process.values.copy(), np.zeros((q, q)), np.zeros((q, q))
     for player in range(q):
         covariance = process.covariance(player)
@@ -249,36 +151,6 @@ def _unasked(contrasts: np.ndarray) -> np.ndarray:
     return np.asarray(1 - np.bincount(sizes)[sizes] / strata(contrasts.shape[1])[0][sizes - 1])
 
 
-def select_even(rows: np.ndarray, sums: np.ndarray) -> Hyperparameters:
-    """Select θ and the noise for sums (n,), by evidence: alike for all players, then by their interactions."""
-    best = _most_likely(rows, sums, np.ones(rows.shape[1]), TOTALS)
-    for _ in range(ROUNDS):
-        strength = np.sqrt(np.sum(PairProcess(rows, sums, best).values ** 2, axis=1))
-        size = float(np.sqrt(np.mean(strength**2)))
-        if not 0 < size < np.inf:
-            break
-        place = int(np.argmin(np.abs(np.log(TOTALS / best.theta.sum()))))
-        totals = TOTALS[max(0, place - 2) : place + 3]
-        tried = [_most_likely(rows, sums, (strength / size) ** power + floor, totals) for power, floor in SHAPES]
-        found = max(tried, key=lambda one: one.evidence)
-        if found.evidence <= best.evidence + NATS:
-            break
-        best = found
-    return best
-
-
-def _most_likely(rows: np.ndarray, sums: np.ndarray, shape: np.ndarray, totals: np.ndarray) -> Hyperparameters:
-    """Return the total of θ, divided like `shape`, and the noise with most evidence."""
-    found = []
-    for total in totals:
-        theta = np.minimum(total * shape / shape.sum(), LARGEST)
-        likelihood, noises = evidence(even_kernel(rows, rows, theta), sums[:, None])
-        place = int(likelihood[:, 0].argmax())
-        noise = float(noises[place]) * (NONE if place == len(noises) - 1 else 1)
-        found.append(Hyperparameters(theta, noise, float(likelihood[place, 0])))
-    return max(found, key=lambda one: one.evidence)
-
-
 def estimate_interactions(answers: Answers, noise: np.ndarray | None) -> list[Pairs]:
     """Return the interactions of pairs of features for every output; 0 for features like the baseline's.
 
@@ -317,3 +189,32 @@ def mean_pairs(parts: list[Pairs]) -> Pairs:
     stderr = np.sqrt(sum((part.stderr**2 for part in parts), np.zeros(()))) / count
     known = [part.freedom for part in parts if np.isfinite(part.freedom)]
     return Pairs(values, centre, stderr, float(sum(known)) if known else np.inf)
+
+
+def select_even(rows: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, float]:
+    """Select θ and the noise for sums (n,), by evidence: alike for all players, then by their interactions."""
+    best = _most_likely(rows, sums, np.ones(rows.shape[1]), TOTALS)
+    for _ in range(ROUNDS):
+        strength = PairProcess(rows, sums, *best[1:]).strength
+        size = float(np.sqrt(np.mean(strength**2)))
+        if not 0 < size < np.inf:
+            break
+        totals = TOTALS[nearby(best[1].sum())]
+        tried = [_most_likely(rows, sums, (strength / size) ** power + floor, totals) for power, floor in SHAPES]
+        found = max(tried, key=lambda one: one[0])
+        if found[0] <= best[0] + NATS:
+            break
+        best = found
+    return best[1:]
+
+
+def _most_likely(
+    rows: np.ndarray, sums: np.ndarray, shape: np.ndarray, totals: np.ndarray
+) -> tuple[float, np.ndarray, float]:
+    """Return the evidence, θ and the noise of the total of θ, divided like `shape`, with most evidence."""
+    found = []
+    for total in totals:
+        theta = np.minimum(total * shape / shape.sum(), LARGEST)
+        likelihood, noise = most_likely_noise(even_kernel(rows, rows, theta), sums[:, None])
+        found.append((float(likelihood[0]), theta, float(noise[0])))
+    return max(found, key=lambda one: one[0])

@@ -21,9 +21,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
-from scipy.linalg import cho_factor, cho_solve, lapack
+from scipy.linalg import cho_solve, lapack
 
 from geex._arrays.blas import one_thread
+from geex._estimate.even_process import PairProcess, even_kernel
+from geex._estimate.factor import factored
 from geex._estimate.linear.marginal_likelihood import evidence
 from geex._estimate.linear.prior_selection import evenly
 from geex._estimate.size_component import size_kernel, size_value_covariance
@@ -36,8 +38,8 @@ SHAPES = ((1.0, 0.05), (2.0, 0.01))  # how θ goes with values: a power, and wha
 NATS = 2.0  # what a round must gain, since θ follows the same answers; and a part by size
 BY_SIZE = (1.0, 10.0)  # weights of the part by size, in units of the variance of all else
 CHOICE, ALONE = 256, 1024
-LEAST, MORE = 1e-13, 100.0
 NONE = 1e-6
+SAME = 1e-12  # sums of answers near 1 that differ by less are the same
 
 
 def _logarithmic(count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -56,6 +58,7 @@ class Hyperparameters:
     """θ (q,) and the noise λ beside K, with the evidence for them.
 
     by_size: the variance of the part by size. weight_by_size: the same over the mean of K.
+    noise_of_sums: λ of the sums of mirrored answers.
     """
 
     theta: np.ndarray
@@ -63,6 +66,7 @@ class Hyperparameters:
     evidence: float
     by_size: float = 0.0
     weight_by_size: float = 0.0
+    noise_of_sums: float = 0.0
 
     def kernel(self, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return K (n, m) of contrasts (n, q) and (m, q), with the part by size."""
@@ -126,18 +130,8 @@ class SubsetProcess:
 
     @cached_property
     def _factor(self) -> tuple[np.ndarray, bool]:
-        """L Lᵀ = K + λ, with (almost) no noise for the whole; more noise where rounding makes that not positive."""
-        rows = self._rows
-        system = self.hyperparameters.kernel(rows, rows)
-        size = float(np.mean(np.diagonal(system)))
-        noise = np.full(len(rows), max(self.hyperparameters.noise, LEAST * size))
-        noise[-1] = LEAST * size
-        while True:
-            try:
-                lower, _ = cho_factor(system + np.diag(noise), lower=True)
-                return lower, True
-            except np.linalg.LinAlgError:
-                noise = noise * MORE
+        """L Lᵀ = K + λ, with (almost) no noise for the whole."""
+        return factored(self.hyperparameters.kernel(self._rows, self._rows), self.hyperparameters.noise)
 
     @cached_property
     def _solution(self) -> np.ndarray:
@@ -182,20 +176,36 @@ def prior_covariance(theta: np.ndarray) -> np.ndarray:
 
 
 @one_thread()
-def select_hyperparameters(contrasts: np.ndarray, differences: np.ndarray, whole: np.ndarray) -> list[Hyperparameters]:
+def select_hyperparameters(
+    contrasts: np.ndarray, differences: np.ndarray, whole: np.ndarray, sums: np.ndarray | None = None
+) -> list[Hyperparameters]:
     """Select the hyperparameters of every output of d (n, k) and f(x) − f(x̊) (k,), on CHOICE draws from all of the run.
 
     Twice as many draws as players are used if that is more: fewer do not separate little noise from none.
+    sums (n + 1, k): f(S) + f(Sᶜ) of every draw, and f(x) + f(x̊) at last. They have the same θ, and their own noise.
     """
     which = evenly(contrasts, max(CHOICE, min(ALONE, 2 * contrasts.shape[1])))
     some, answers = contrasts[which], np.vstack([differences[which], whole])
-    rows = np.vstack([some, np.ones(some.shape[1])])
-    even = np.ones(some.shape[1])
-    alike = _most_likely(rows, answers, even, TOTALS)
+    rows, even = np.vstack([some, np.ones(some.shape[1])]), np.ones(some.shape[1])
+    beside = None if sums is None else _centred(sums[np.append(which, len(sums) - 1)])
+    alike = _most_likely(rows, answers, even, TOTALS, beside)
     for weight in BY_SIZE:
-        sized = _most_likely(rows, answers, even, TOTALS, weight)
+        sized = _most_likely(rows, answers, even, TOTALS, beside, weight)
         alike = [max(one, other, key=_gain) for one, other in zip(alike, sized, strict=True)]
-    return [_refined(rows, answers[:, [output]], first) for output, first in enumerate(alike)]
+    return [
+        _refined(rows, answers[:, [output]], first, None if beside is None else beside[:, [output]])
+        for output, first in enumerate(alike)
+    ]
+
+
+def _centred(sums: np.ndarray) -> np.ndarray:
+    """Return sums (n, k) of mean 0 and size 1; 0 for outputs of which all are the same."""
+    columns = []
+    for column in np.ascontiguousarray(sums.T):  # one by one, so that an output does not depend on the others
+        centred = column - column.mean()
+        size = float(np.abs(centred).max())
+        columns.append(centred / size if size > SAME else np.zeros(len(column)))
+    return np.stack(columns, axis=1)
 
 
 def _gain(hyperparameters: Hyperparameters) -> float:
@@ -203,39 +213,77 @@ def _gain(hyperparameters: Hyperparameters) -> float:
     return hyperparameters.evidence - NATS * (hyperparameters.by_size > 0)
 
 
-def _refined(rows: np.ndarray, answers: np.ndarray, hyperparameters: Hyperparameters) -> Hyperparameters:
-    """Refine θ in rounds, in which it follows a power of the estimated values."""
-    weight = hyperparameters.weight_by_size
+def _refined(
+    rows: np.ndarray, answers: np.ndarray, hyperparameters: Hyperparameters, sums: np.ndarray | None
+) -> Hyperparameters:
+    """Refine θ in rounds, in which it follows a power of the estimated values, or of values and interactions."""
     for _ in range(ROUNDS):
-        values = np.abs(SubsetProcess(rows[:-1], answers[:-1, 0], float(answers[-1, 0]), hyperparameters).values)
-        size = float(np.sqrt(np.mean(values**2)))
-        if not 0 < size < np.inf:
-            return hyperparameters
-        place = int(np.argmin(np.abs(np.log(TOTALS / hyperparameters.theta.sum()))))
-        totals = TOTALS[max(0, place - NEARBY) : place + NEARBY + 1]
-        shapes = [(values / size) ** power + floor for power, floor in SHAPES]
-        tried = [_most_likely(rows, answers, shape, totals, weight)[0] for shape in shapes]
-        found = max(tried, key=lambda one: one.evidence)
+        strengths = _strengths(rows, answers, hyperparameters, sums)
+        totals = TOTALS[nearby(hyperparameters.theta.sum())]
+        shapes = [strength**power + floor for strength in strengths for power, floor in SHAPES]
+        weight = hyperparameters.weight_by_size
+        tried = [_most_likely(rows, answers, shape, totals, sums, weight)[0] for shape in shapes]
+        found = max(tried, key=lambda one: one.evidence, default=hyperparameters)
         if found.evidence <= hyperparameters.evidence + NATS:
             return hyperparameters
         hyperparameters = found
     return hyperparameters
 
 
+def _strengths(
+    rows: np.ndarray, answers: np.ndarray, hyperparameters: Hyperparameters, sums: np.ndarray | None
+) -> list[np.ndarray]:
+    """Return what θ may follow, of mean square 1: |ξ̂|, and its mean with the strength of interactions."""
+    values = np.abs(SubsetProcess(rows[:-1], answers[:-1, 0], float(answers[-1, 0]), hyperparameters).values)
+    size = float(np.sqrt(np.mean(values**2)))
+    if not 0 < size < np.inf:
+        return []
+    found = [values / size]
+    if sums is not None and sums.any():
+        strength = PairProcess(rows, sums[:, 0], hyperparameters.theta, hyperparameters.noise_of_sums).strength
+        size = float(np.sqrt(np.mean(strength**2)))
+        if 0 < size < np.inf:
+            found.append((found[0] + strength / size) / 2)
+    return found
+
+
+def nearby(total: float) -> slice:
+    """Return the totals that are tried again, around one of them."""
+    place = int(np.argmin(np.abs(np.log(TOTALS / total))))
+    return slice(max(0, place - NEARBY), place + NEARBY + 1)
+
+
+def most_likely_noise(gram: np.ndarray, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the most evidence for answers (n, k) over all noises, and that noise (k,); less than the least there is."""
+    likelihood, noises = evidence(gram, answers)
+    place = likelihood.argmax(axis=0)
+    least = np.where(place == len(noises) - 1, NONE, 1.0)
+    return likelihood[place, np.arange(len(place))], noises[place] * least
+
+
 def _most_likely(
-    rows: np.ndarray, answers: np.ndarray, shape: np.ndarray, totals: np.ndarray, weight: float = 0.0
+    rows: np.ndarray,
+    answers: np.ndarray,
+    shape: np.ndarray,
+    totals: np.ndarray,
+    sums: np.ndarray | None = None,
+    weight: float = 0.0,
 ) -> list[Hyperparameters]:
-    """Return the total of θ, divided like `shape`, and the noise with most evidence, for every output of (n, k)."""
-    found: list[Hyperparameters | None] = [None] * answers.shape[1]
-    by_size = size_kernel(rows, rows) if weight else None
+    """Return the total of θ, divided like `shape`, and the noise with most evidence, for every output of (n, k).
+
+    weight: of the part by size, in units of the mean diagonal of K.
+    """
+    tried: list[list[Hyperparameters]] = []
+    by_size = size_kernel(rows, rows) if weight else np.zeros(())
     for total in totals:
         theta = np.minimum(total * shape / shape.sum(), LARGEST)
         gram = kernel(rows, rows, theta)
         size = weight * float(np.mean(np.diagonal(gram)))
-        likelihood, noises = evidence(gram if by_size is None else gram + size * by_size, answers)
-        for output, best in enumerate(found):
-            place = int(likelihood[:, output].argmax())
-            if best is None or likelihood[place, output] > best.evidence:
-                noise = float(noises[place]) * (NONE if place == len(noises) - 1 else 1)  # the least there is, or less
-                found[output] = Hyperparameters(theta, noise, float(likelihood[place, output]), size, weight)
-    return [one for one in found if one is not None]
+        likelihood, noise = most_likely_noise(gram + size * by_size, answers)
+        beside, least = np.zeros(len(noise)), np.zeros(len(noise))
+        if sums is not None:
+            beside, least = most_likely_noise(even_kernel(rows, rows, theta), sums)
+            beside = np.where(sums.any(axis=0), beside, 0.0)
+        columns = zip((likelihood + beside).tolist(), noise.tolist(), least.tolist(), strict=True)
+        tried.append([Hyperparameters(theta, own, most, size, weight, other) for most, own, other in columns])
+    return [max(own, key=lambda one: one.evidence) for own in zip(*tried, strict=True)]

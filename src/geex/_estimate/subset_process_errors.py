@@ -206,6 +206,6 @@ def estimate_shapley(answers: Answers) -> ShapleyEstimate:
     shares = weights**2 * unasked
     fits = [
         select_fit(SubsetAnswers(rows, both[:, 0, output], both[:, 1, output], float(wholes[output]), shares), plain)
-        for output, plain in enumerate(select_hyperparameters(rows, d, wholes))
+        for output, plain in enumerate(select_hyperparameters(rows, d, wholes, np.vstack([both.sum(axis=1), wholes])))
     ]
     return ShapleyEstimate(rows, d, wholes, sizes, fits, search.players, features, answers.ends)

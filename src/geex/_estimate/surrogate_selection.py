@@ -66,17 +66,19 @@ def select_fit(given: SubsetAnswers, plain: Hyperparameters) -> Fit:
 def _beside(given: SubsetAnswers, trees: TreeSurrogate) -> Fit:
     """Return trees with the process that is fitted to what they leave."""
     left, whole = given.shown - given.hidden - trees.predicted, given.whole - trees.values.sum()
-    return Fit(select_hyperparameters(given.contrasts, left[:, None], np.array([whole]))[0], trees)
+    sums = given.sums - trees.sums
+    return Fit(select_hyperparameters(given.contrasts, left[:, None], np.array([whole]), sums[:, None])[0], trees)
 
 
 def _folded_error(given: SubsetAnswers) -> float:
     """Return the weighted mean square of what the process alone is off by at draws that are left out in folds."""
     which = evenly(given.shown, FOLDED)
     contrasts, d, shares = given.contrasts[which], (given.shown - given.hidden)[which], given.shares[which]
+    sums, whole = given.sums[np.append(which, len(given.sums) - 1), None], np.array([given.whole])
     off = np.zeros(len(d))
     for fold in range(FOLDS):
         out = np.arange(len(d)) % FOLDS == fold
-        chosen = select_hyperparameters(contrasts[~out], d[~out, None], np.array([given.whole]))[0]
+        chosen = select_hyperparameters(contrasts[~out], d[~out, None], whole, sums[np.append(~out, True)])[0]
         off[out] = d[out] - SubsetProcess(contrasts[~out], d[~out], given.whole, chosen).predicted(contrasts[out])
     return float(np.average(off**2, weights=shares)) if shares.any() else 0.0
 

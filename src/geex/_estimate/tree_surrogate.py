@@ -43,9 +43,13 @@ SINGLE, BOOSTED = Growth(12, 2, 1.0, 1e-9), Growth(5, 100, 0.3, 0.3)
 
 @dataclass(frozen=True, eq=False)
 class TreeSurrogate:
-    """g₋ᵢ of every draw less that of its mirror (n,), the values of the mean of all folds (q,), and the error left."""
+    """g₋ᵢ of every draw less that of its mirror (n,), the values of the mean of all folds (q,), and the error left.
+
+    sums (n + 1,): g₋ᵢ of every draw and its mirror together, and of x and the baseline.
+    """
 
     predicted: np.ndarray
+    sums: np.ndarray
     values: np.ndarray
     error: float
 
@@ -60,6 +64,11 @@ class SubsetAnswers:
     whole: float
     shares: np.ndarray
 
+    @property
+    def sums(self) -> np.ndarray:
+        """The sums of mirrored answers, and of those for x and the baseline (n + 1,)."""
+        return np.append(self.shown + self.hidden, self.whole)
+
 
 def fit_trees(given: SubsetAnswers, growth: Growth, beat: float) -> TreeSurrogate:
     """Return trees for the answers; fewer of them where the error to beat is out of reach."""
@@ -68,16 +77,16 @@ def fit_trees(given: SubsetAnswers, growth: Growth, beat: float) -> TreeSurrogat
     grown = np.unique(np.linspace(0, n - 1, min(n, GROWN)).round().astype(np.int64))
     fold[grown] = np.arange(len(grown)) % FOLDS
     forest = _Forest(given, fold)
-    predicted, values = np.zeros(n), np.zeros(q)
-    best = TreeSurrogate(predicted, values, np.inf)
+    values = np.zeros(q)
+    best = TreeSurrogate(np.zeros(n), np.zeros(n + 1), values, np.inf)
     since = 0
     for number in range(growth.most):
         values = values + forest.grow(growth)
-        odd = forest.fitted[:, :n] - forest.fitted[:, n : 2 * n]
-        predicted = np.where(fold < 0, odd.mean(axis=0), odd[fold, np.arange(n)])
+        shown, hidden = (np.where(fold < 0, own.mean(axis=0), own[fold, np.arange(n)]) for own in forest.sides())
+        predicted, sums = shown - hidden, np.append(shown + hidden, forest.fitted[:, 2 * n :].mean(axis=0).sum())
         error = float(np.average((given.shown - given.hidden - predicted) ** 2, weights=given.shares))
         if error < best.error * SMALLER:
-            best, since = TreeSurrogate(predicted, values, error), number
+            best, since = TreeSurrogate(predicted, sums, values, error), number
         if number - since >= PATIENCE or (number >= EARLY and best.error > HOPELESS * beat):
             break
     return best
@@ -99,6 +108,11 @@ class _Forest:
         self.columns = self.bits[self.grown, :-1].astype(np.float64)
         mean = self.used @ self.answers / self.used.sum(axis=1)
         self.fitted = np.repeat(mean[:, None], len(self.answers), axis=1)
+
+    def sides(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return what is predicted of subsets and of their mirrors (folds, n)."""
+        n = len(self.answers) // 2 - 1
+        return self.fitted[:, :n], self.fitted[:, n : 2 * n]
 
     def grow(self, growth: Growth) -> np.ndarray:
         """Add a tree for every fold, and return the values (q,) of their mean."""

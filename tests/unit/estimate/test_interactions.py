@@ -6,8 +6,8 @@ from math import factorial
 import numpy as np
 import pytest
 
-from geex._estimate.interactions import PairProcess, _steps, _unasked, estimate_pairs, even_kernel, prior_variance
-from geex._estimate.subset_process import Hyperparameters
+from geex._estimate.even_process import PairProcess, even_kernel
+from geex._estimate.interactions import _steps, _unasked, estimate_pairs, prior_variance
 from tests.unit.estimate.test_subset_process import masks_of, network, signs
 
 THETA = np.array([0.3, 0.1, 0.5, 0.05, 0.2])
@@ -41,7 +41,7 @@ def test_covariances_are_those_of_all_even_subsets():
     spread = np.array([np.prod(THETA[subset]) for subset in subsets])
     waves = np.stack([signs(rows, subset) for subset in subsets])
     np.testing.assert_allclose(even_kernel(rows, rows, THETA), (waves.T * spread) @ waves, atol=1e-12)
-    process = PairProcess(rows, np.zeros(len(rows)), Hyperparameters(THETA, 0.1, 0.0))
+    process = PairProcess(rows, np.zeros(len(rows)), THETA, 0.1)
     for j, k in combinations(range(q), 2):
         shares = np.array([2 / (len(subset) - 1) if {j, k} <= set(subset) else 0 for subset in subsets])
         np.testing.assert_allclose(process.covariance(j)[:, k], (shares * spread) @ waves, atol=1e-12)
@@ -50,8 +50,8 @@ def test_covariances_are_those_of_all_even_subsets():
 
 def test_the_fit_is_the_posterior_mean_and_what_it_leaves_out_is_left_out():
     contrasts, sums, _ = queried(network(5), 5, 9)
-    process = PairProcess(contrasts, sums, Hyperparameters(THETA, 0.2, 0.0))
-    fewer = PairProcess(contrasts[1:], sums[1:], Hyperparameters(THETA, 0.2, 0.0))
+    process = PairProcess(contrasts, sums, THETA, 0.2)
+    fewer = PairProcess(contrasts[1:], sums[1:], THETA, 0.2)
     assert process.residuals[0] == pytest.approx(sums[0] - fewer.predicted(contrasts[:1])[0])
     for j in range(5):
         slopes = process.slopes(process.covariance(j))

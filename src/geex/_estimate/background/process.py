@@ -21,12 +21,11 @@ from scipy.linalg import cho_factor, cho_solve, lapack
 
 from geex._arrays.blas import one_thread
 from geex._estimate.background.similarity import Similarities
+from geex._estimate.factor import LEAST, MORE
 from geex._estimate.linear.marginal_likelihood import evidence
 from geex._estimate.linear.prior_selection import evenly
 from geex._estimate.subset_process import (
     LARGEST,
-    LEAST,
-    MORE,
     NONE,
     SHAPES,
     TOTALS,
