@@ -32,10 +32,11 @@ from geex._estimate.size_component import size_kernel, size_value_covariance
 
 TOTALS = np.array([1e-6, *np.logspace(-2, 1.2, 9)])  # of θ over players; with the first there are no interactions
 LARGEST = 0.95
-NEARBY = 2  # totals that are tried again beside the best, in later rounds
+NEARBY = 1  # totals that are tried again beside the best, in later rounds
 ROUNDS = 4  # of θ that follows values
 SHAPES = ((1.0, 0.05), (2.0, 0.01))  # how θ goes with values: a power, and what all have
 NATS = 2.0  # what a round must gain, since θ follows the same answers; and a part by size
+SIZED = TOTALS[:6:2]  # totals beside a part by size
 BY_SIZE = (1.0, 10.0)  # weights of the part by size, in units of the variance of all else
 CHOICE, ALONE = 256, 1024
 NONE = 1e-6
@@ -190,7 +191,7 @@ def select_hyperparameters(
     beside = None if sums is None else _centred(sums[np.append(which, len(sums) - 1)])
     alike = _most_likely(rows, answers, even, TOTALS, beside)
     for weight in BY_SIZE:
-        sized = _most_likely(rows, answers, even, TOTALS, beside, weight)
+        sized = _most_likely(rows, answers, even, SIZED, beside, weight)
         alike = [max(one, other, key=_gain) for one, other in zip(alike, sized, strict=True)]
     return [
         _refined(rows, answers[:, [output]], first, None if beside is None else beside[:, [output]])
@@ -254,10 +255,10 @@ def nearby(total: float) -> slice:
 
 
 def most_likely_noise(gram: np.ndarray, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the most evidence for answers (n, k) over all noises, and that noise (k,); less than the least there is."""
+    """Return the most evidence for answers (n, k) over all noises, and that noise (k,)."""
     likelihood, noises = evidence(gram, answers)
     place = likelihood.argmax(axis=0)
-    least = np.where(place == len(noises) - 1, NONE, 1.0)
+    least = np.where(place == len(noises) - 1, NONE, 1.0)  # the least there is, or less
     return likelihood[place, np.arange(len(place))], noises[place] * least
 
 

@@ -11,6 +11,7 @@ product of matrices. The number of trees is that with the least error at the dra
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import gammaln
@@ -42,16 +43,31 @@ SINGLE, BOOSTED = Growth(12, 2, 1.0, 1e-9), Growth(5, 100, 0.3, 0.3)
 
 
 @dataclass(frozen=True, eq=False)
-class TreeSurrogate:
-    """g₋ᵢ of every draw less that of its mirror (n,), the values of the mean of all folds (q,), and the error left.
+class Tree:
+    """A tree for every fold: the players of the nodes of every level (folds, 2^level), and leaves (folds, 2^depth)."""
 
-    sums (n + 1,): g₋ᵢ of every draw and its mirror together, and of x and the baseline.
+    paths: list[np.ndarray]
+    leaves: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class TreeSurrogate:
+    """g₋ᵢ of every draw less that of its mirror (n,), and the error left.
+
+    sums (n + 1,): g₋ᵢ of every draw and its mirror together, and of x and the baseline. trees: of q players.
     """
 
     predicted: np.ndarray
     sums: np.ndarray
-    values: np.ndarray
     error: float
+    trees: tuple[Tree, ...]
+    players: int
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The values of the mean of all folds (q,)."""
+        found = [leaf_values(tree.paths, tree.leaves, self.players) for tree in self.trees]
+        return np.asarray(sum(found, np.zeros(self.players)) / FOLDS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,16 +93,16 @@ def fit_trees(given: SubsetAnswers, growth: Growth, beat: float) -> TreeSurrogat
     grown = np.unique(np.linspace(0, n - 1, min(n, GROWN)).round().astype(np.int64))
     fold[grown] = np.arange(len(grown)) % FOLDS
     forest = _Forest(given, fold)
-    values = np.zeros(q)
-    best = TreeSurrogate(np.zeros(n), np.zeros(n + 1), values, np.inf)
+    trees: list[Tree] = []
+    best = TreeSurrogate(np.zeros(n), np.zeros(n + 1), np.inf, (), q)
     since = 0
     for number in range(growth.most):
-        values = values + forest.grow(growth)
+        trees.append(forest.grow(growth))
         shown, hidden = (np.where(fold < 0, own.mean(axis=0), own[fold, np.arange(n)]) for own in forest.sides())
         predicted, sums = shown - hidden, np.append(shown + hidden, forest.fitted[:, 2 * n :].mean(axis=0).sum())
         error = float(np.average((given.shown - given.hidden - predicted) ** 2, weights=given.shares))
         if error < best.error * SMALLER:
-            best, since = TreeSurrogate(predicted, sums, values, error), number
+            best, since = TreeSurrogate(predicted, sums, error, tuple(trees), q), number
         if number - since >= PATIENCE or (number >= EARLY and best.error > HOPELESS * beat):
             break
     return best
@@ -114,8 +130,8 @@ class _Forest:
         n = len(self.answers) // 2 - 1
         return self.fitted[:, :n], self.fitted[:, n : 2 * n]
 
-    def grow(self, growth: Growth) -> np.ndarray:
-        """Add a tree for every fold, and return the values (q,) of their mean."""
+    def grow(self, growth: Growth) -> Tree:
+        """Add a tree for every fold."""
         left = np.where(self.used, self.answers - self.fitted, 0.0)
         node = np.zeros(left.shape, np.int64)
         paths: list[np.ndarray] = []
@@ -129,7 +145,7 @@ class _Forest:
         size = np.bincount(key.ravel(), self.used.ravel(), FOLDS << len(paths))
         value = growth.rate * np.bincount(key.ravel(), left.ravel(), len(size)) / (size + growth.shrunk)
         self.fitted += value[key]
-        return np.asarray(leaf_values(paths, value.reshape(FOLDS, -1), self.columns.shape[1]) / FOLDS)
+        return Tree(paths, value.reshape(FOLDS, -1))
 
     @staticmethod
     def _key(node: np.ndarray, level: int) -> np.ndarray:
@@ -163,20 +179,22 @@ def leaf_values(paths: list[np.ndarray], values: np.ndarray, q: int) -> np.ndarr
     paths: the players of the nodes of every level (t, 2^level); q where a node is not split. values (t, 2^depth): those
     of leaves, whose bits are the sides of their paths.
     """
-    depth, leaf = len(paths), np.arange(values.shape[1])
-    if not depth:
+    depth = len(paths)
+    tree, leaf = np.nonzero(values)
+    if not depth or not len(leaf):
         return np.zeros(q)
-    player = np.stack([own[:, leaf >> (depth - level)] for level, own in enumerate(paths)], axis=2)
-    side = np.stack([(leaf >> (depth - level - 1)) & 1 for level in range(depth)], axis=1)[None]
+    value = values[tree, leaf]
+    player = np.stack([own[tree, leaf >> (depth - level)] for level, own in enumerate(paths)], axis=1)
+    side = np.stack([(leaf >> (depth - level - 1)) & 1 for level in range(depth)], axis=1)
     counted = player < q
-    empty = ((player == q) & (side == 1)).any(axis=2)
+    empty = ((player == q) & (side == 1)).any(axis=1)
     for level in range(1, depth):  # a player that comes again is counted once; its two sides exclude each other
-        same = player[:, :, :level] == player[:, :, level : level + 1]
-        counted[:, :, level] &= ~same.any(axis=2)
-        empty |= (same & (side[:, :, :level] != side[:, :, level : level + 1])).any(axis=2)
-    p, n = np.sum(counted & (side == 1), axis=2), np.sum(counted & (side == 0), axis=2)
+        same = player[:, :level] == player[:, level : level + 1]
+        counted[:, level] &= ~same.any(axis=1)
+        empty |= (same & (side[:, :level] != side[:, level : level + 1])).any(axis=1)
+    p, n = np.sum(counted & (side == 1), axis=1), np.sum(counted & (side == 0), axis=1)
     both = gammaln(p + n + 1)
     gain = np.exp(gammaln(np.maximum(p, 1)) + gammaln(n + 1) - both)
     loss = np.exp(gammaln(p + 1) + gammaln(np.maximum(n, 1)) - both)
-    share = np.where(side == 1, gain[:, :, None], -loss[:, :, None]) * np.where(empty, 0, values)[:, :, None]
+    share = np.where(side == 1, gain[:, None], -loss[:, None]) * np.where(empty, 0, value)[:, None]
     return np.asarray(np.bincount(player.ravel(), (share * counted).ravel(), q + 1)[:q])
