@@ -6,7 +6,7 @@ RUN = .venv/bin/python
 # two files of tests at a time
 PARALLEL = -n 2 --dist loadfile
 
-.PHONY: install mlserver demo docs test quick coverage lint bench bench-queries bench-tables bench-backgrounds bench-calibration paper illustrations clean
+.PHONY: install mlserver demo docs test quick coverage lint soak bench bench-queries bench-tables bench-backgrounds bench-calibration bench-noise paper illustrations clean
 
 demo: .venv/demo
 	$(RUN) -m geex.demo out/demo.png
@@ -31,6 +31,10 @@ lint: .venv/dev
 	$(RUN) -m mypy
 	.venv/bin/lint-imports --no-logo
 
+# kills, fuzzed calls and command lines, damaged files and wrong clocks: some ten minutes, written into docs/trust.md
+soak: .venv/dev
+	PYTHONPATH=. $(RUN) -m benchmarks.soak $(SOAK)
+
 bench: .venv/dev
 	$(RUN) -m benchmarks.overhead
 	$(RUN) -m benchmarks.estimates
@@ -50,6 +54,10 @@ bench-tables: .venv/bench
 # Shapley values over a background of rows, ours and shap's
 bench-backgrounds: .venv/bench
 	$(RUN) -m benchmarks.backgrounds
+
+# intervals and costs where the answers of a model are random
+bench-noise: .venv/dev
+	$(RUN) -m benchmarks.coverage_noise
 
 bench-calibration: .venv/dev
 	$(RUN) -m benchmarks.calibration

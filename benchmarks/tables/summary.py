@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.tables.cells import Key
 from benchmarks.tables.entrants import ENTRANTS
 
-# Errors below this are exact but for rounding.
-LEAST = 1e-18
+# Squared errors below this count as exact.
+LEAST = 1e-10
 # How far behind the best of all rivals, and behind a single one, counts as a loss.
 BEHIND, CLEARLY = 1.5, 1.05
 

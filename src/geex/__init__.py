@@ -5,7 +5,7 @@ from geex._arrays.random_stream import Stream
 from geex._estimate.answers import Answers
 from geex._explain.estimate import estimate
 from geex._explain.explain import explain, explain_batch
-from geex._explain.stop_rules import Precise, Settled
+from geex._explain.stop_rules import Precise, Settled, Top
 from geex._plan.noise import Gaussian, Laplace, Logistic
 from geex._plan.search import Draws
 from geex._problem.background import background
@@ -18,6 +18,7 @@ from geex._protocols import (
     Features,
     LinearDraws,
     Method,
+    ModelNoise,
     RoundsMethod,
     Runner,
     Search,
@@ -25,6 +26,7 @@ from geex._protocols import (
 )
 from geex._query.limits import Limits
 from geex._results.explanation import Explanation
+from geex._results.findings import TopFeatures
 from geex._stored_names import stored
 from geex._version import __version__ as __version__
 from geex.methods.gradient import GEEX
@@ -52,6 +54,7 @@ __all__ = [
     "LinearDraws",
     "Logistic",
     "Method",
+    "ModelNoise",
     "Pixels",
     "Precise",
     "Presence",
@@ -64,6 +67,8 @@ __all__ = [
     "Shapley",
     "Stop",
     "Stream",
+    "Top",
+    "TopFeatures",
     "Unit",
     "background",
     "blur",

@@ -25,6 +25,8 @@ OPTIONAL = {
     "distributed",
     "cloudpickle",
     "httpx",
+    "httpcore",
+    "h11",
     "pandas",
     "sklearn",
     "typer",

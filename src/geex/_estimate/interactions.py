@@ -23,23 +23,14 @@ from geex._estimate.answers import Answers
 from geex._estimate.even_process import PairProcess, even_kernel
 from geex._estimate.linear.prior_selection import evenly
 from geex._estimate.mirrored_answers import mirrored_answers
+from geex._estimate.pairs import Interactions
 from geex._estimate.subset_process import FINE, FINE_SHARES, LARGEST, NATS, SHAPES, TOTALS, most_likely_noise, nearby
-from geex._plan.subsets import Subsets, strata
+from geex._plan.subsets import RepeatedSubsets, Subsets, strata
 
 # Draws that are fitted; the others correct the fit.
 FITTED = 512
 # Rounds in which θ follows the interactions of each player.
 ROUNDS = 3
-
-
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """Interactions (q, q) of one output, the centres of their intervals, standard errors, and degrees of freedom."""
-
-    values: np.ndarray
-    centre: np.ndarray
-    stderr: np.ndarray
-    freedom: float
 
 
 def prior_variance(theta: np.ndarray) -> np.ndarray:
@@ -55,7 +46,7 @@ def prior_variance(theta: np.ndarray) -> np.ndarray:
 
 
 @one_thread()
-def estimate_pairs(contrasts: np.ndarray, sums: np.ndarray, ends: float, steady: bool = True) -> Pairs:
+def estimate_pairs(contrasts: np.ndarray, sums: np.ndarray, ends: float, steady: bool = True) -> Interactions:
     """Return the interactions given contrasts (n, q), sums f(S) + f(Sᶜ) (n,), and f(x) + f(x̊).
 
     steady: whether the model answers the same twice. If not, what the fit leaves of queried subsets may be its noise.
@@ -64,12 +55,12 @@ def estimate_pairs(contrasts: np.ndarray, sums: np.ndarray, ends: float, steady:
     size = max(float(np.abs(sums - middle).max()), abs(ends - middle))
     if size == 0 or contrasts.shape[1] < 2:
         nothing = np.zeros((contrasts.shape[1],) * 2)
-        return Pairs(nothing, nothing, nothing, 1.0)
+        return Interactions(nothing, nothing, nothing, 1.0)
     found = _estimate(contrasts, (sums - middle) / size, (ends - middle) / size, steady)
-    return Pairs(size * found.values, size * found.centre, size * found.stderr, found.freedom)
+    return Interactions(size * found.values, size * found.centre, size * found.stderr, found.freedom)
 
 
-def _estimate(contrasts: np.ndarray, sums: np.ndarray, ends: float, steady: bool) -> Pairs:
+def _estimate(contrasts: np.ndarray, sums: np.ndarray, ends: float, steady: bool) -> Interactions:
     q = contrasts.shape[1]
     fitted = evenly(sums, FITTED)
     rows = np.vstack([contrasts[fitted], np.ones(q)])
@@ -101,7 +92,7 @@ def _estimate(contrasts: np.ndarray, sums: np.ndarray, ends: float, steady: bool
     off = unasked * residuals**2
     freedom = max(1.0, off.sum() ** 2 / np.sum(off**2) - 1) if off.any() else np.inf
     values, shift, stderr = (_symmetric(part) for part in (values, shift, np.sqrt(np.maximum(variance, 0))))
-    return Pairs(values, values + shift, stderr, float(freedom))
+    return Interactions(values, values + shift, stderr, float(freedom))
 
 
 def _symmetric(found: np.ndarray) -> np.ndarray:
@@ -148,20 +139,20 @@ def _steps(contrasts: np.ndarray) -> _Steps:
 def _unasked(contrasts: np.ndarray) -> np.ndarray:
     """Return 1 − n_s/N_s of every draw (n,)."""
     sizes = _sizes(contrasts)
-    return np.asarray(1 - np.bincount(sizes)[sizes] / strata(contrasts.shape[1])[0][sizes - 1])
+    return np.asarray(np.maximum(0.0, 1 - np.bincount(sizes)[sizes] / strata(contrasts.shape[1])[0][sizes - 1]))
 
 
-def estimate_interactions(answers: Answers, noise: np.ndarray | None) -> list[Pairs]:
+def estimate_interactions(answers: Answers, noise: np.ndarray | None) -> list[Interactions]:
     """Return the interactions of pairs of features for every output; 0 for features like the baseline's.
 
     noise (k,): the deviation of the model's answers; None if x was queried once. With all subsets there is nothing else
     to be off by, and without noise the interactions are exact.
     """
-    search: Subsets = answers.plan.search  # type: ignore[assignment]
+    search: Subsets | RepeatedSubsets = answers.plan.search  # type: ignore[assignment]
     contrasts, both = mirrored_answers(answers)
     ends, sums = host(answers.ends_scored).astype(np.float64).sum(axis=0), both.sum(axis=1)
     features = prod(answers.plan.features.shape(tuple(answers.plan.explicand.shape)))
-    every = len(contrasts) == search.all_draws
+    every = isinstance(search, Subsets) and len(contrasts) == search.all_draws
     steady = np.full(len(ends), every) if noise is None else noise == 0
     found = [
         estimate_pairs(contrasts, own, float(end), bool(same))
@@ -170,7 +161,7 @@ def estimate_interactions(answers: Answers, noise: np.ndarray | None) -> list[Pa
     return [_over_features(pairs, search.players, features) for pairs in found]
 
 
-def _over_features(pairs: Pairs, players: tuple[int, ...], features: int) -> Pairs:
+def _over_features(pairs: Interactions, players: tuple[int, ...], features: int) -> Interactions:
     """Return the interactions of players as those of all features."""
 
     def spread(found: np.ndarray) -> np.ndarray:
@@ -178,17 +169,17 @@ def _over_features(pairs: Pairs, players: tuple[int, ...], features: int) -> Pai
         everywhere[np.ix_(players, players)] = found
         return everywhere
 
-    return Pairs(spread(pairs.values), spread(pairs.centre), spread(pairs.stderr), pairs.freedom)
+    return Interactions(spread(pairs.values), spread(pairs.centre), spread(pairs.stderr), pairs.freedom)
 
 
-def mean_pairs(parts: list[Pairs]) -> Pairs:
+def mean_pairs(parts: list[Interactions]) -> Interactions:
     """Return the mean over baselines, whose errors are independent."""
     count = len(parts)
     values = sum((part.values for part in parts), np.zeros(())) / count
     centre = sum((part.centre for part in parts), np.zeros(())) / count
     stderr = np.sqrt(sum((part.stderr**2 for part in parts), np.zeros(()))) / count
     known = [part.freedom for part in parts if np.isfinite(part.freedom)]
-    return Pairs(values, centre, stderr, float(sum(known)) if known else np.inf)
+    return Interactions(values, centre, stderr, float(sum(known)) if known else np.inf)
 
 
 def select_even(rows: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, float]:

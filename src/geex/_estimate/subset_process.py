@@ -26,7 +26,7 @@ from scipy.linalg import cho_solve, lapack
 from geex._arrays.blas import one_thread
 from geex._estimate.even_process import PairProcess, even_kernel
 from geex._estimate.factor import factored
-from geex._estimate.linear.marginal_likelihood import evidence
+from geex._estimate.linear.marginal_likelihood import RATIOS, evidence
 from geex._estimate.linear.prior_selection import evenly
 from geex._estimate.size_component import size_kernel, size_value_covariance
 
@@ -39,6 +39,7 @@ NATS = 2.0  # what a round must gain, since θ follows the same answers; and a p
 SIZED = TOTALS[:6:2]  # totals beside a part by size
 BY_SIZE = (1.0, 10.0)  # weights of the part by size, in units of the variance of all else
 CHOICE, ALONE = 256, 1024
+SURE = 0.5  # the share of a known noise that λ is at least: the noise is known from some repeats alone
 NONE = 1e-6
 SAME = 1e-12  # sums of answers near 1 that differ by less are the same
 
@@ -178,23 +179,30 @@ def prior_covariance(theta: np.ndarray) -> np.ndarray:
 
 @one_thread()
 def select_hyperparameters(
-    contrasts: np.ndarray, differences: np.ndarray, whole: np.ndarray, sums: np.ndarray | None = None
+    contrasts: np.ndarray,
+    differences: np.ndarray,
+    whole: np.ndarray,
+    sums: np.ndarray | None = None,
+    noise: np.ndarray | None = None,
 ) -> list[Hyperparameters]:
     """Select the hyperparameters of every output of d (n, k) and f(x) − f(x̊) (k,), on CHOICE draws from all of the run.
 
     Twice as many draws as players are used if that is more: fewer do not separate little noise from none.
     sums (n + 1, k): f(S) + f(Sᶜ) of every draw, and f(x) + f(x̊) at last. They have the same θ, and their own noise.
+    noise (k,): the variance of the model's noise in d; interactions of high order are like noise, until a subset is
+    repeated.
     """
     which = evenly(contrasts, max(CHOICE, min(ALONE, 2 * contrasts.shape[1])))
     some, answers = contrasts[which], np.vstack([differences[which], whole])
     rows, even = np.vstack([some, np.ones(some.shape[1])]), np.ones(some.shape[1])
     beside = None if sums is None else _centred(sums[np.append(which, len(sums) - 1)])
-    alike = _most_likely(rows, answers, even, TOTALS, beside)
+    least = np.zeros(len(whole)) if noise is None else _least_ratio(noise, differences)
+    alike = _most_likely(rows, answers, even, TOTALS, least, beside)
     for weight in BY_SIZE:
-        sized = _most_likely(rows, answers, even, SIZED, beside, weight)
+        sized = _most_likely(rows, answers, even, SIZED, least, beside, weight)
         alike = [max(one, other, key=_gain) for one, other in zip(alike, sized, strict=True)]
     return [
-        _refined(rows, answers[:, [output]], first, None if beside is None else beside[:, [output]])
+        _refined(rows, answers[:, [output]], first, least[[output]], None if beside is None else beside[:, [output]])
         for output, first in enumerate(alike)
     ]
 
@@ -209,13 +217,24 @@ def _centred(sums: np.ndarray) -> np.ndarray:
     return np.stack(columns, axis=1)
 
 
+def _least_ratio(noise: np.ndarray, differences: np.ndarray) -> np.ndarray:
+    """Return the least λ over the mean diagonal of K for every output (k,), given the noise in d (n, k)."""
+    whole = np.mean(differences**2, axis=0)
+    share = np.minimum(SURE * noise / np.where(whole > 0, whole, 1), SURE)
+    return np.asarray(share / (1 - share))
+
+
 def _gain(hyperparameters: Hyperparameters) -> float:
     """Return the evidence, less what a part by size must gain."""
     return hyperparameters.evidence - NATS * (hyperparameters.by_size > 0)
 
 
 def _refined(
-    rows: np.ndarray, answers: np.ndarray, hyperparameters: Hyperparameters, sums: np.ndarray | None
+    rows: np.ndarray,
+    answers: np.ndarray,
+    hyperparameters: Hyperparameters,
+    least: np.ndarray,
+    sums: np.ndarray | None,
 ) -> Hyperparameters:
     """Refine θ in rounds, in which it follows a power of the estimated values, or of values and interactions."""
     for _ in range(ROUNDS):
@@ -223,7 +242,7 @@ def _refined(
         totals = TOTALS[nearby(hyperparameters.theta.sum())]
         shapes = [strength**power + floor for strength in strengths for power, floor in SHAPES]
         weight = hyperparameters.weight_by_size
-        tried = [_most_likely(rows, answers, shape, totals, sums, weight)[0] for shape in shapes]
+        tried = [_most_likely(rows, answers, shape, totals, least, sums, weight)[0] for shape in shapes]
         found = max(tried, key=lambda one: one.evidence, default=hyperparameters)
         if found.evidence <= hyperparameters.evidence + NATS:
             return hyperparameters
@@ -254,12 +273,18 @@ def nearby(total: float) -> slice:
     return slice(max(0, place - NEARBY), place + NEARBY + 1)
 
 
-def most_likely_noise(gram: np.ndarray, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the most evidence for answers (n, k) over all noises, and that noise (k,)."""
+def most_likely_noise(
+    gram: np.ndarray, answers: np.ndarray, least: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the most evidence for answers (n, k) over all noises, and that noise (k,).
+
+    least (k,): the least noise, as a multiple of the mean diagonal of K.
+    """
     likelihood, noises = evidence(gram, answers)
+    likelihood = np.where(RATIOS[:, None] < least, -np.inf, likelihood)
     place = likelihood.argmax(axis=0)
-    least = np.where(place == len(noises) - 1, NONE, 1.0)  # the least there is, or less
-    return likelihood[place, np.arange(len(place))], noises[place] * least
+    less = np.where(place == len(noises) - 1, NONE, 1.0)  # the least that is tried, or less
+    return likelihood[place, np.arange(len(place))], noises[place] * less
 
 
 def _most_likely(
@@ -267,12 +292,13 @@ def _most_likely(
     answers: np.ndarray,
     shape: np.ndarray,
     totals: np.ndarray,
+    least: np.ndarray,
     sums: np.ndarray | None = None,
     weight: float = 0.0,
 ) -> list[Hyperparameters]:
     """Return the total of θ, divided like `shape`, and the noise with most evidence, for every output of (n, k).
 
-    weight: of the part by size, in units of the mean diagonal of K.
+    least (k,): the least noise, as a multiple of the mean diagonal of K. weight: of the part by size, likewise.
     """
     tried: list[list[Hyperparameters]] = []
     by_size = size_kernel(rows, rows) if weight else np.zeros(())
@@ -280,11 +306,11 @@ def _most_likely(
         theta = np.minimum(total * shape / shape.sum(), LARGEST)
         gram = kernel(rows, rows, theta)
         size = weight * float(np.mean(np.diagonal(gram)))
-        likelihood, noise = most_likely_noise(gram + size * by_size, answers)
-        beside, least = np.zeros(len(noise)), np.zeros(len(noise))
+        likelihood, noise = most_likely_noise(gram + size * by_size, answers, least)
+        beside, other = np.zeros(len(noise)), np.zeros(len(noise))
         if sums is not None:
-            beside, least = most_likely_noise(even_kernel(rows, rows, theta), sums)
+            beside, other = most_likely_noise(even_kernel(rows, rows, theta), sums)
             beside = np.where(sums.any(axis=0), beside, 0.0)
-        columns = zip((likelihood + beside).tolist(), noise.tolist(), least.tolist(), strict=True)
-        tried.append([Hyperparameters(theta, own, most, size, weight, other) for most, own, other in columns])
+        columns = zip((likelihood + beside).tolist(), noise.tolist(), other.tolist(), strict=True)
+        tried.append([Hyperparameters(theta, own, most, size, weight, even) for most, own, even in columns])
     return [max(own, key=lambda one: one.evidence) for own in zip(*tried, strict=True)]

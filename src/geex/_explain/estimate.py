@@ -181,6 +181,7 @@ def _from_journal(
     given: dict[str, Any] = {"target": target, "score": score, "features": features, "method": method}
     task = replace(task_of(*runs[which], **given), labels=labels)
     checked(task.features, tuple(task.explicand.shape))
+    check_score(task.score)
     known = stored_model_of(runs[which][0])
     if not in_rounds(task):
         return _read(path, task, known)

@@ -46,6 +46,7 @@ def explain(
     run: Runner | None = None,
     limits: Limits | None = None,
     price: float | None = None,
+    most_cost: float | None = None,
     stop: Stop | None = None,
 ) -> Explanation:
     """Explain one decision: estimate the share of each feature of x in the model's score, with a standard error.
@@ -82,8 +83,9 @@ def explain(
     seed
         The seed of all random numbers. The same seed gives the same queries.
     batch
-        Rows of one call of the model. None: as many as 32 MB hold (128 MB on a GPU), at most 512. It does not change
-        the result, and is halved if memory is too small.
+        Rows of one call of the model. None: few at first, and more while calls are short, up to as many as 32 MB hold
+        (128 MB on a GPU), at most 512. It is halved if memory is too small. It does not change the result, unless the
+        model itself rounds differently in other batches, as networks may in the last digits.
     progress
         Whether to show a progress bar, if the run takes over two seconds and standard error is a terminal.
     journal
@@ -95,6 +97,9 @@ def explain(
         How the model may be called, see `Limits`. None: the `limits` of the model, or `Limits()`.
     price
         The price of a query, for the forecast and the progress bar.
+    most_cost
+        The most that the run may cost, at `price` for each row that is sent, those of failed calls included. The run
+        then ends, and the answers so far are explained. None: no limit.
     stop
         A rule that may end the run before the budget: `Precise(tolerance)`, `Settled(overlap)`. None: no rule.
 
@@ -158,7 +163,7 @@ def explain(
         labels=names,
     )
     (one_row if features is None else many_channels)(task)
-    return explain_tasks(engine(model, limits, run, journal, price), [task], DrawCache(keep=0))[0]
+    return explain_tasks(engine(model, limits, run, journal, price, most_cost), [task], DrawCache(keep=0))[0]
 
 
 def explain_batch(
@@ -180,6 +185,7 @@ def explain_batch(
     run: Runner | None = None,
     limits: Limits | None = None,
     price: float | None = None,
+    most_cost: float | None = None,
     stop: Stop | None = None,
 ) -> list[Explanation]:
     """Explain several inputs with one set of masks, and with `queries` for each of them.
@@ -192,7 +198,7 @@ def explain_batch(
         The inputs (n, *shape): an array, or a sequence of arrays or rows.
     baseline, target, labels, score, method, queries, features, bounds, seed
         As in `explain`.
-    batch, progress, journal, run, limits, price, stop
+    batch, progress, journal, run, limits, price, most_cost, stop
         As in `explain`.
 
     Returns
@@ -242,4 +248,4 @@ def explain_batch(
     ordered = [in_models_order(model, x, baseline) for x in rows]
     tasks = [prepare(x, baseline=absent, **settings) for x, absent in ordered]
     (one_row if features is None else many_channels)(tasks[0])
-    return explain_tasks(engine(model, limits, run, journal, price), tasks, DrawCache())
+    return explain_tasks(engine(model, limits, run, journal, price, most_cost), tasks, DrawCache())

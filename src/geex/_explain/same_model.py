@@ -79,8 +79,8 @@ def _difference(session: Session, point: int, old: np.ndarray, new: np.ndarray) 
     name = "x̊" if point else "x"
     return JournalError(
         f"The model's answer for {name} is {new[output]:.6g} (output {output}), and {session.journal.path} holds "
-        f"{old[output]:.6g}: the model has changed, or is another one. Use another journal for it.",
+        f"{old[output]:.6g}: the model has changed, or is another one.",
         code="journal-other-model",
-        fix="geex.estimate(journal) explains the stored answers. If the answers of the model are random, pass "
-        "limits=geex.Limits(compare=False).",
+        fix="Use another journal for it. geex.estimate(journal) explains the stored answers. If the answers of the "
+        "model are random, pass limits=geex.Limits(compare=False).",
     )

@@ -11,7 +11,7 @@ from geex._explain.defaults import pixels_of
 from geex._problem.features import neighbouring
 from geex._problem.task import Task
 from geex._results.explanation import Explanation
-from geex._results.summary import ROUGHLY
+from geex._results.summary import looks
 from geex.errors import BatchOfOne, LittleToExplain, ManyChannels, PartialRun, UnevenScales, UnsteadyModel
 
 # f(x) and f(x̊) are almost equal if they differ by less than this share.
@@ -22,12 +22,15 @@ UNEVEN = 1e4
 CHANNELS = 16
 
 
-def stopped_early(journal: Path | None, queries: int, total: int) -> None:
+def stopped_early(journal: Path | None, queries: int, total: int, spent: int | None) -> None:
+    """Warn that a run is partial. spent: how many rows were sent, if no more may be; None: it was interrupted."""
     way = "With journal=…, the same call can continue from here."
     if journal is not None:
         way = f"The same call with journal={str(journal)!r} continues from here."
+    why = "" if spent is None else f": {spent:,} rows were sent, and no more may be"
     warnings.warn(
-        f"The run was stopped after {queries:,} of {total:,} queries. The explanation is from these answers. {way}",
+        f"The run was stopped after {queries:,} of {total:,} queries{why}. The explanation is from these answers. "
+        f"{way}",
         PartialRun,
         stacklevel=_frames_of_geex(),
     )
@@ -37,8 +40,8 @@ def unsteady_model(explanation: Explanation) -> None:
     if explanation.unsteady:
         warnings.warn(
             f"The model answered x differently the second time: its scores have noise of about "
-            f"{np.max(host(explanation.noise)):.2g}, {ROUGHLY}. Check that it is in evaluation mode, and that one "
-            "model answers all calls.",
+            f"{np.max(host(explanation.noise)):.2g}{looks(explanation)}. Check that it is in evaluation mode, and that "
+            "one model answers all calls.",
             UnsteadyModel,
             stacklevel=_frames_of_geex(),
         )

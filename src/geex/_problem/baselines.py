@@ -17,7 +17,7 @@ from geex._arrays.gaussian_filter import Kernel, blurred
 from geex._arrays.validation import is_whole, shown
 from geex._problem.background import Background
 from geex._problem.declared import Call, Unnamed, Value, declared
-from geex._problem.features import image_axes
+from geex._problem.features import image_axes, long_axes
 from geex._protocols import Features
 from geex.errors import BaselineError, GeexError
 
@@ -33,8 +33,9 @@ class Blur:
     channels: int | None = None
 
     def __call__(self, x: Array) -> Array:
-        axes = image_axes(tuple(x.shape), self.channels)
-        self.kernel.check(tuple(x.shape), axes)
+        shape = tuple(x.shape)
+        axes = long_axes(image_axes(shape, self.channels), shape) or image_axes(shape, self.channels)
+        self.kernel.check(shape, axes)
         return blurred(x, axes, self.kernel)
 
 
@@ -174,7 +175,8 @@ def baselines(spec: Baseline, explicand: Array, features: Features) -> list[Arra
                 "A list of baselines must hold at least one; got an empty one. None is a baseline of zeros.",
                 code="baselines-empty",
             )
-        if 1 < len(spec) == explicand.shape[0] and explicand.ndim == 1 and all(isinstance(one, Real) for one in spec):
+        numbers = all(isinstance(one, Real) for one in spec)
+        if numbers and explicand.ndim == 1 and 1 < len(spec) == explicand.shape[0]:
             raise BaselineError(
                 f"`baseline` is ambiguous: a list of {len(spec)} numbers, as many as x has, may be one row or several "
                 "baselines.",

@@ -63,10 +63,7 @@ CLIPPED = "Queries are clipped to the bounds, so near them the values are those 
 NOTES = {
     Note.EXACT: "They are exact: every subset was queried.",
     Note.EXACT_IF_STEADY: "They are exact if the model answers the same each time: every subset was queried.",
-    Note.MODEL_NOISE_ONLY: (
-        "Every subset was queried; standard errors are those of the model's own noise, roughly estimated from two "
-        "answers to x."
-    ),
+    Note.MODEL_NOISE_ONLY: ("Every subset was queried; standard errors are those of the model's own noise."),
     Note.POSTERIOR_OR_LEFT_OUT: ("Standard errors are the larger of those of the posterior and of leave-one-out."),
     Note.SECOND_HALF: "They are at least the change that the second half of the queries made.",
     Note.PRIOR_OPEN: "They include the uncertainty about the prior.",

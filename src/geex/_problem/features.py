@@ -279,10 +279,23 @@ def regular(features: Features, shape: Shape) -> bool:
     return features.elementwise or features.merged_axis(shape) is not None
 
 
+def neighbour_axes(features: Features, shape: Shape) -> tuple[int, ...]:
+    """Return the axes of the values along which features have neighbours: an axis of length 1 has none.
+
+    Raise FeaturesError if the axes are not clear.
+    """
+    return long_axes(features.axes(shape), features.shape(shape))
+
+
+def long_axes(axes: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
+    """Return those of the axes that have more than one entry."""
+    return tuple(axis for axis in axes if shape[axis] > 1)
+
+
 def neighbouring(features: Features, shape: Shape) -> tuple[int, ...]:
     """Return the axes along which features have neighbours; () where it is not clear which axes these are."""
     try:
-        return features.axes(shape)
+        return neighbour_axes(features, shape)
     except FeaturesError:
         return ()
 

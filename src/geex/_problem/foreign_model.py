@@ -5,6 +5,7 @@ A model is any callable. These attributes are optional:
 labels     names of the outputs             shape      the shape of x
 names      names of the features            limits     how the model may be called (`geex.Limits`)
 absence    what a baseline of zeros is      identity   a text that is another one for another model
+most_rows  the most rows of one call
 """
 
 from dataclasses import dataclass
@@ -46,6 +47,12 @@ class Carried:
     def limits(self) -> Any:
         """How the model may be called."""
         return getattr(self.model, "limits", None)
+
+    @property
+    def most_rows(self) -> int | None:
+        """The most rows of one call; None: no limit."""
+        most = getattr(self.model, "most_rows", None)
+        return most if isinstance(most, int) and most > 0 else None
 
     @property
     def identity(self) -> str:

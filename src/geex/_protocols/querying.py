@@ -154,6 +154,14 @@ class Search(Storable, ABC):
         """Return how many draws `rows` queries are enough for; `rows` is at least `least`."""
         return rows // self.rows
 
+    def repeating(self, draws: int) -> Search | None:
+        """Return the search that continues this one after `draws` draws, where the model has noise and a query may be
+        repeated. It has the same seed.
+
+        Default: None, this search goes on.
+        """
+        return None
+
     def linear(self) -> LinearDraws | None:
         """Return how `Regression` uses the draws. Default: None, it cannot.
 

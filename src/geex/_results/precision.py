@@ -26,7 +26,7 @@ def reaches(estimate: Estimate, share: float = TENTH) -> np.ndarray:
     """Half the width of the 95% interval of the sum over the top features of every output (k,)."""
     tops = [leading(estimate, output, share) for output in range(estimate.values.shape[0])]
     quantile = float(stdtrit(estimate.freedom, 0.5 + LEVEL / 2))
-    return quantile * _sum_stderr(estimate, np.stack(tops).astype(np.float64))
+    return quantile * sum_stderr(estimate, np.stack(tops).astype(np.float64))
 
 
 def moved(now: Estimate, before: Estimate, output: int, share: float = TENTH) -> float:
@@ -40,8 +40,11 @@ def needed(queries: int, error: float, tolerance: float) -> int:
     return ceil(min(queries * min(error / tolerance, MOST) ** 2, MOST))
 
 
-def _sum_stderr(estimate: Estimate, rows: np.ndarray) -> np.ndarray:
-    """Joint where the estimate knows how errors go together, else as of independent ones (k,)."""
+def sum_stderr(estimate: Estimate, rows: np.ndarray) -> np.ndarray:
+    """Return the standard error of the sum over each output's own features (k,), rows (k, p) of 0 and 1.
+
+    It is joint where the estimate has joint errors, else as for independent ones.
+    """
     joint = estimate.sum_over(like(rows, estimate.values))
     if joint is not None:
         return np.asarray(host(joint), np.float64)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import Array, as_array, host, like, namespace
+from geex._results.findings import inside
 from geex._results.target_axis import squeezed
 from geex.errors import InputError
 
@@ -24,14 +25,13 @@ class Region:
     Attributes
     ----------
     value, stderr : float or array
-        The sum and its standard error.
+        The sum and its standard error. If the sum of the values lies outside the interval, `value` is its nearest end.
     low, high : float or array
         The ends of the interval.
     share : float or array
         The sum as a share of f(x) − f(x̊); NaN where that is 0, or the values do not add up.
     centre : float or array
-        The centre of the interval. The values of a regression are smoothed and the centre is not, so the value may lie
-        outside the interval.
+        The centre of the interval. The values of a regression are smoothed and the centre is not.
     joint : bool
         Whether the standard error is that of the sum. If not, it is the largest that it can be, from the errors of the
         features.
@@ -92,8 +92,9 @@ def summed(found: tuple[Array, Array, Array], width: float, change: np.ndarray, 
     width: half the interval, in standard errors. change: f(x) − f(x̊) (k,). single: whether the target is one output.
     """
     values, centre, errors = found
-    ends = [values, errors, centre - width * errors, centre + width * errors, centre]
+    low, high = centre - width * errors, centre + width * errors
+    ends = [like(inside(host(values), host(low), host(high)), values), errors, low, high, centre]
     with np.errstate(all="ignore"):
-        share = np.where(change == 0, np.nan, np.divide(host(values)[:, 0], change))
+        share = np.where(change == 0, np.nan, np.divide(host(ends[0])[:, 0], change))
     value, stderr, low, high, middle = (squeezed(end[:, 0], single) for end in ends)
     return Region(value, stderr, low, high, squeezed(like(share, values), single), middle, joint)

@@ -66,7 +66,9 @@ def array_in(path: Path) -> np.ndarray:
     """Return the array in an .npy file. No code in it is run."""
     try:
         found = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except OSError:
+        raise
+    except Exception as error:  # a damaged header can end in any of them
         raise FileError(f"{path} must be an .npy file; it cannot be read: {error}.", code="npy-unreadable") from None
     if not isinstance(found, np.ndarray):
         raise FileError(f"{path} must hold one array, as numpy.save writes it.", code="npy-several-arrays")

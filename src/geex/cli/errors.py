@@ -6,6 +6,7 @@ An error is found by its `code`. Its problem stays as it is, unless that names a
 from dataclasses import dataclass
 
 from geex.errors import FileError, GeexError, InputError, MethodError, PartialRun
+from geex.models.redaction import scrubbed
 
 # Errors that the user of a command can mend: exit code 2.
 WRONG_USE = (InputError, MethodError, FileError, FileNotFoundError, IsADirectoryError, PermissionError)
@@ -81,7 +82,7 @@ def message_of(error: Exception) -> tuple[str, int]:
         return f"{error.filename}: {error.strerror}", code
     if isinstance(error, GeexError):
         return "\n".join([_text(error), *getattr(error, "__notes__", ())]), code
-    return f"{type(error).__name__}: {error}\nUnexpected error. Run with --debug for the traceback.", 1
+    return f"{type(error).__name__}: {scrubbed(str(error))}\nUnexpected error. Run with --debug for the traceback.", 1
 
 
 def _text(error: GeexError) -> str:

@@ -13,6 +13,7 @@ from geex._query.limits import Limits, limits_of
 from geex._query.retrying_call import Model
 from geex.cli.imports import imported
 from geex.cli.options import ModelOptions
+from geex.cli.replay import VARIABLE
 from geex.errors import InputError
 
 # What MODEL may be, for messages.
@@ -40,7 +41,12 @@ def chosen_limits(options: ModelOptions, model: Model) -> Limits | None:
     """Return the model's own limits with those of the options in their place, or None without such options."""
     if options.rate is not None and not options.rate > 0:
         raise InputError(f"--rate must be positive; got {options.rate:g}.", code="rate-not-positive")
-    given = {"concurrency": options.concurrency, "attempts": options.attempts, "requests_per_second": options.rate}
+    given = {
+        "concurrency": options.concurrency,
+        "attempts": options.attempts,
+        "requests_per_second": options.rate,
+        "most_sent": options.most_sent,
+    }
     changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     return replace(limits_of(model, None), **changed) if changed else None
 
@@ -71,17 +77,28 @@ def _service(url: str, options: ModelOptions) -> Model:
         request=None if options.request is None else _template(options.request),
         response=options.response,
         headers=dict(_header(text) for text in options.header or ()),
+        idempotency_key=options.idempotency_key,
         **settings,
     )
 
 
 def _template(text: str) -> Any:
+    """Return the template in a JSON text, in which "env:VARIABLE" stands for a variable of the environment."""
     try:
-        return json.loads(text)
-    except ValueError as error:
+        return _with_variables(json.loads(text))
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f'--request must be JSON, such as \'{{"instances": "{{rows}}"}}\'; {error}.', code="request-not-json"
         ) from None
+
+
+def _with_variables(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {key: _with_variables(entry) for key, entry in part.items()}
+    if isinstance(part, list):
+        return [_with_variables(entry) for entry in part]
+    found = VARIABLE.fullmatch(part) if isinstance(part, str) else None
+    return part if found is None else models.env(found[1])
 
 
 def _header(text: str) -> tuple[str, Any]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import geex
+from geex._plain_text import harmless
 from geex._problem.foreign_model import Carried
 from geex._problem.outputs import AUTO, SCORES
 from geex._protocols import Method, Stop
@@ -42,6 +43,7 @@ class Prepared:
         journal: str | None = None,
         stop: Stop | None = None,
         price: float | None = None,
+        most_cost: float | None = None,
     ) -> Explanation:
         """Query the model and return the explanation."""
         question, given = self.question, self.input
@@ -61,6 +63,7 @@ class Prepared:
             journal=journal,
             limits=chosen_limits(self.model_options, self.model),
             price=price,
+            most_cost=most_cost,
             stop=stop,
         )
         return with_names(explanation, given.names)
@@ -92,7 +95,7 @@ def prepared(question: Question, preparation: Preparation, model_options: ModelO
     target = output_of(question.target, labels)
     given = input_of(question.input, preparation, model)
     for note in given.notes:
-        print(f"geex: note: {note}", file=sys.stderr)
+        print(harmless(f"geex: note: {note}"), file=sys.stderr)
     return Prepared(question, model_options, model, given, labels, target)
 
 

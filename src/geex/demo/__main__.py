@@ -74,9 +74,9 @@ def _decided(explanation: geex.Explanation, names: list[str]) -> list[str]:
 
 
 def _part(explanation: geex.Explanation) -> list[str]:
-    """Where the largest region lies, its share of the change of the score, and its interval."""
+    """Which ninth of the picture counts most, its share of the change of the score, and its interval."""
     seen = scene(explanation)
-    found = largest(explanation, seen)[0]
+    found = largest(seen)[0]
     if found is None:
         return ["no part stands out", "", ""]
     change = float(explanation.output) - float(explanation.base_value)

@@ -234,7 +234,7 @@ def noise(x: Any, sigma: float = 1.0, seed: int = 0) -> Array:
 def _walked(kind: Kind, model: Model, walk: Walk, before: Array, after: Array) -> Curve:
     batch = default_batch(walk.explicand) if walk.batch is None else walk.batch
     total = 1 + len(walk.counts)
-    with engine(model).opened(batch, total) as session:
+    with engine(model).opened(batch, total, fixed=walk.batch is not None) as session:
         querier = Querier(session.dispatcher(walk.explicand), total)
         output = scored(querier.rows(namespace(walk.explicand).stack([walk.explicand])), walk.score)[0, :]
         target = target_indices(walk.target, output)[0][0]

@@ -20,6 +20,7 @@ from geex._estimate.linear.fit import Fits
 from geex._plan.plan import Plan
 from geex._plan.presence_masks import PresenceMasks
 from geex._problem.estimand import Additive, Estimand, Quantity
+from geex._problem.features import neighbour_axes
 from geex._protocols import Features, RoundsMethod
 from geex._stored_names import stored
 from geex.errors import MethodError
@@ -91,7 +92,7 @@ class Guided(RoundsMethod):
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> PresenceMasks:
         shape = tuple(explicand.shape)
-        if not features.axes(shape):
+        if not neighbour_axes(features, shape):
             raise MethodError(
                 "Guided() looks for the region that matters, and these features have no neighbours; take "
                 "geex.Shapley(), or features=geex.Pixels(channels=axis) for an image, geex.Elements(line=True) for a "
@@ -139,20 +140,20 @@ class Guided(RoundsMethod):
     def _masks(
         self, features: Features, shape: tuple[int, ...], width: float, within: bytes | None = None
     ) -> PresenceMasks:
-        axes = features.axes(shape)
+        axes = neighbour_axes(features, shape)
         return PresenceMasks(features, 0.5, (max(0.5, width * _side(features, shape)),), axes, within=within)
 
 
 def _side(features: Features, shape: tuple[int, ...]) -> float:
     """The side of the features' grid: the geometric mean of its axes."""
-    grid, axes = features.shape(shape), features.axes(shape)
+    grid, axes = features.shape(shape), neighbour_axes(features, shape)
     return float(prod(grid[axis] for axis in axes) ** (1 / len(axes)))
 
 
 def _top(values: Array, plan: Plan, share: float, width: float) -> bytes:
     """The features with the largest smoothed values (k, p), summed over outputs, as packed bits."""
     shape = tuple(plan.explicand.shape)
-    grid, axes = plan.features.shape(shape), plan.features.axes(shape)
+    grid, axes = plan.features.shape(shape), neighbour_axes(plan.features, shape)
     xp = namespace(values)
     size = xp.max(xp.abs(values), axis=1, keepdims=True)
     values = xp.sum(values / xp.where(size == 0, xp.ones_like(size), size), axis=0)

@@ -113,7 +113,7 @@ class LIME(Method):
             presence.append(xp.astype(chunk.draws.noise, ends.dtype))
             raw.append(block)
         rows = xp.concat(presence, axis=0)
-        scores = answers.outputs(xp.concat(raw, axis=0))
+        scores = xp.concat([answers.ends_scored[:1, :], answers.outputs(xp.concat(raw[1:], axis=0))], axis=0)
         return Regions(plan, *ridge(rows, scores, kernel(rows, self.width), self.ridge))
 
     def estimand(self, search: "Presences") -> Estimand:

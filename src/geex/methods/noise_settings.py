@@ -10,7 +10,7 @@ from geex._arrays.gaussian_filter import Kernel
 from geex._arrays.validation import is_whole, positive, shown, truth
 from geex._plan.noise import Noise
 from geex._plan.path import Positions
-from geex._problem.features import image_axes
+from geex._problem.features import image_axes, long_axes
 from geex._protocols import Family, Features
 from geex.errors import MethodError
 
@@ -48,7 +48,8 @@ def noise_search(
     smooth = None
     if method.smooth is not None:
         kernel = Kernel(*method.smooth)
-        axes = image_axes(shape, features.channels if features.channels is not None else shared)
+        channels = features.channels if features.channels is not None else shared
+        axes = long_axes(image_axes(shape, channels), shape) or image_axes(shape, channels)
         kernel.check(shape, axes)
         smooth = (kernel, axes)
     sigma = _default_sigma(explicand, baseline) if method.sigma is None else float(method.sigma)

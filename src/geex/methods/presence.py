@@ -15,6 +15,7 @@ from geex._arrays.arrays import Array, namespace
 from geex._arrays.validation import is_number, positive
 from geex._plan.presence_masks import PresenceMasks
 from geex._problem.estimand import Additive, Estimand, Quantity
+from geex._problem.features import neighbour_axes
 from geex._protocols import Features
 from geex._stored_names import stored
 from geex.errors import MethodError
@@ -72,7 +73,7 @@ class Presence(ScoreMethod):
                 f"alpha is {self.alpha!r}, which {explicand.dtype}, the type of x, cannot tell from 0 or 1; wanted a "
                 f"share above {least:.2g} and below 1 − {least:.2g}."
             )
-        axes = features.axes(shape) if self.widths else ()
+        axes = neighbour_axes(features, shape) if self.widths else ()
         if self.widths and not axes:
             raise MethodError("smooth masks want features with neighbours, and these have none; take widths=().")
         return PresenceMasks(features, self.alpha, self.widths, axes)

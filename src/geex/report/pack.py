@@ -18,25 +18,25 @@ LARGEST = 32767
 CODES = 253
 
 
-def packed(output: Output, reach: float) -> dict[str, Any]:
-    """Values, standard errors and a bit for each (is its interval, of `reach` of them, off zero?), and the
-    numbers that unpack them."""
+def packed(output: Output) -> dict[str, Any]:
+    """Values, standard errors and a bit for each (does it stand out from noise?), and the numbers that unpack them."""
+    values = output.shown()
     errors = np.asarray(output.stderr, np.float64)
     known = errors[np.isfinite(errors) & (errors > 0)]
-    largest = float(np.abs(output.values).max())
+    largest = float(np.abs(values).max())
     typical = float(np.median(known)) if known.size else 0.0
     step = max(largest / LARGEST, min(typical / FINE, largest / 256)) or 1.0
-    whole = (np.rint(output.values / step) + 32768).astype(np.uint16)
+    whole = (np.rint(values / step) + 32768).astype(np.uint16)
     low, ratio, codes = _codes(errors, known)
     halves = [(whole >> 8).astype(np.uint8).tobytes(), (whole & 255).astype(np.uint8).tobytes()]
-    content = b"".join([*halves, codes, np.packbits(output.sure(reach)).tobytes()])
+    content = b"".join([*halves, codes, np.packbits(output.sure()).tobytes()])
     return {"packed": deflated(content), "step": step, "errorLow": low, "errorRatio": ratio}
 
 
 def plain(output: Output) -> dict[str, Any]:
     """The same numbers as they are, and where their intervals are drawn: lists are short, and may be exact."""
     errors = [float(error) if np.isfinite(error) else None for error in np.asarray(output.stderr)]
-    return {"values": np.asarray(output.values, float).tolist(), "errors": errors, "centre": output.centre.tolist()}
+    return {"values": np.asarray(output.shown(), float).tolist(), "errors": errors, "centre": output.centre.tolist()}
 
 
 def deflated(content: bytes) -> str:

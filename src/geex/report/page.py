@@ -56,7 +56,7 @@ def page(explanation: Explanation, extras: Extras | None = None) -> str:
     seen = whole if whole.index is not None else _shortened(whole)
     things, numbers, about = _things(seen), style(seen), _about(extras)
     made = [*extras.curves, *([] if extras.model is None else _curve(explanation, extras.model))]
-    regions = largest(explanation, whole)
+    regions = largest(whole)
     sentences = [
         texts(explanation, whole, output, found, things) for output, found in zip(whole.outputs, regions, strict=True)
     ]
@@ -132,12 +132,11 @@ def _curve(explanation: Explanation, model: Model) -> list[Curve | str]:
 
 
 def _shortened(seen: Scene) -> Scene:
-    """Of a long list only the largest features of every output."""
+    """Of a long list only the first features of every output."""
     size = len(seen.outputs[0].values)
     if size <= 2 * LISTED:
         return seen
-    largest = [np.argsort(-np.abs(output.values), kind="stable")[:LISTED] for output in seen.outputs]
-    return seen.only(np.unique(np.concatenate(largest)))
+    return seen.only(np.unique(np.concatenate([output.order(LISTED) for output in seen.outputs])))
 
 
 def _things(seen: Scene) -> str:

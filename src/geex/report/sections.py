@@ -27,7 +27,7 @@ class Markup(str):
 
 
 def texts(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> dict[str, Any]:
-    """Return the sentences about one output, and the outline of its largest region."""
+    """Return the sentences about one output, and the outline of the part that counts most."""
     texts: dict[str, Any] = {
         "target": output.target,
         "label": output.label,
@@ -47,9 +47,9 @@ def texts(explanation: Explanation, seen: Scene, output: Output, found: Found | 
 
 def style(seen: Scene) -> Column:
     """Return how the numbers of a list are written: alike for all outputs."""
-    largest = [(output, np.argsort(-np.abs(output.values), kind="stable")[:ROWS]) for output in seen.outputs]
-    values = np.concatenate([output.values[order] for output, order in largest])
-    return column(values.tolist(), np.concatenate([output.stderr[order] for output, order in largest]).tolist())
+    first = [(output, output.order(ROWS)) for output in seen.outputs]
+    values = np.concatenate([output.shown()[order] for output, order in first])
+    return column(values.tolist(), np.concatenate([output.stderr[order] for output, order in first]).tolist())
 
 
 def stage(seen: Scene, first: dict[str, Any], total: int, numbers: Column) -> Markup:
@@ -86,9 +86,9 @@ def _picture(seen: Scene, first: dict[str, Any]) -> Markup:
 
 def _list(seen: Scene, total: int, numbers: Column) -> Markup:
     count = len(seen.outputs[0].values)
-    few = "All features" if total <= ROWS else f"The {min(ROWS, count)} largest of {total:,} features"
+    few = "All features" if total <= ROWS else f"{min(ROWS, count)} of {total:,} features"
     output = seen.outputs[0]
-    order = np.argsort(-np.abs(output.values), kind="stable")[:ROWS]
+    order = output.order(ROWS)
     names = _names(seen)
     rows = "".join(
         f'<tr><th scope="row">{escape(names[i])}</th><td class="bar"></td><td>{_value(output, i, numbers)}</td></tr>'
@@ -97,7 +97,8 @@ def _list(seen: Scene, total: int, numbers: Column) -> Markup:
     unit = f", × {numbers.unit}" if numbers.unit else ""
     return Markup(f"""<div class="scroll">
       <table class="features">
-        <caption>{few}: value ± standard error; lines are 95% intervals, grey bars may be noise</caption>
+        <caption>{few}, those that stand out first: value ± standard error. Lines are 95% intervals, which hold
+          for all features together. Grey bars may be noise.</caption>
         <thead><tr><th scope="col">Feature</th><th scope="col">against · for</th>
           <th scope="col">Value{unit}</th></tr></thead>
         <tbody id="features">{rows}</tbody>
@@ -112,7 +113,7 @@ def _names(seen: Scene) -> list[str]:
 
 def _value(output: Output, feature: int, numbers: Column) -> str:
     error = float(output.stderr[feature])
-    return numbers.signed(float(output.values[feature])) + ("" if np.isnan(error) else f" ± {numbers.text(error)}")
+    return numbers.signed(float(output.shown()[feature])) + ("" if np.isnan(error) else f" ± {numbers.text(error)}")
 
 
 def outputs(given: list[Output]) -> Markup:
@@ -169,15 +170,15 @@ def data(seen: Scene, sentences: list[dict[str, Any]], numbers: Column) -> str:
         "index": deflated(np.asarray(seen.index, "<i4").tobytes()) if shared else None,
         "names": _names(seen),
         "rows": ROWS,
-        "reach": seen.reach(0.95),
         "exponent": numbers.exponent,
         "decimals": numbers.decimals,
         "outputs": [
             {
                 **one,
-                **packed(output, seen.reach(0.95)),
+                **packed(output),
                 "limit": output.limit(),
                 "origin": output.origin,
+                "reach": output.reach(),
                 **(plain(output) if seen.index is None else {}),
             }
             for one, output in zip(sentences, seen.outputs, strict=True)

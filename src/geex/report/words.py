@@ -9,6 +9,7 @@ from geex._results.account import Account
 from geex._results.account import account as account_of
 from geex._results.certainty import certainty, explained_answers, quantity
 from geex._results.explanation import Explanation
+from geex._results.nothing_found import nothing_found
 from geex._results.numbers import column, number, signed, with_error
 from geex._results.summary import against, spent
 from geex.evaluate import Curve
@@ -18,30 +19,37 @@ from geex.report.region import Found
 
 STOPPED = "stopped before it was through"
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
-SELECTED = "The largest region was chosen by its values; its interval does not include the effect of that choice."
+SELECTED = (
+    "The part of the picture that counts most was chosen among nine by its value; its interval is corrected for that "
+    "choice. `region` has an interval for a part of your own, which you choose before you look."
+)
 MOST = 10  # times the change, beyond which a percentage of it means nothing
 
 
 def lead(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> str:
-    """Return what was decided, how surely, and the largest region."""
+    """Return what was decided, how surely, and the part that counts most."""
     how = certainty(explanation, output.target, output.output, explained_answers(explanation))
     part = f" The run was {STOPPED}: this is the result of its first {explanation.queries:,} queries."
     decided = f"The model’s answer for “{output.label}”: {how}."
+    if output.quiet:
+        return (
+            f"{nothing_found(explanation, len(output.values), things)} {decided}{part if explanation.partial else ''}"
+        )
     return f"{decided}{_region(explanation, seen, output, found, things)}{part if explanation.partial else ''}"
 
 
 def _region(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> str:
-    """The largest region with its share of the change and its interval."""
+    """The part that counts most with its share of the change and its interval."""
     account = account_in(explanation, output)
     if not account.comparable:
         return ""
     if found is None:
-        return f" No part of the input stands out from the noise: every interval of the {things} includes 0."
+        return ""
     style = column([found.value, account.change], [(found.high - found.low) / 4], digits=1)
     worth, low, high, change = (style.signed(n) for n in (found.value, found.low, found.high, account.change))
     where = _where(seen, found, things)
     unit = f" × {style.unit}" if style.unit else ""
-    interval = f"95% interval{'' if found.joint else ' at most'} {low} to {high}{unit}" if low != high else "exactly"
+    interval = f"95% interval {low} to {high}{unit}" if low != high else "exactly"
     verb = "carries" if account.shares else "is worth"
     share = _share(account, found)
     return f" {where} {verb} {worth}{unit} ({interval}){share} {change}{unit} between baseline and input."
@@ -64,7 +72,7 @@ def _where(seen: Scene, found: Found, things: str) -> str:
         feature = int(np.argmax(found.features))
         return f"The largest feature, “{name(seen, feature)}{seen.cell(feature)}”,"
     size = f"{count:,} {things if count > 1 else things.removesuffix('s')}"
-    return f"The largest region that stands out ({size}, {place(seen, found)}, outlined)"
+    return f"The part that counts most ({place(seen, found)}, {size}, outlined)"
 
 
 def place(seen: Scene, found: Found) -> str:

@@ -18,6 +18,9 @@ from geex._arrays.linear_algebra import multiply_along
 
 MOST = {1: 750, 2: 75**2}  # knots by the number of axes: a kernel along one axis has the square of what lies on it
 
+# The most knots along one axis: a kernel along it is a matrix of as many rows and columns.
+LONGEST = 1500
+
 
 @dataclass(frozen=True)
 class Knots:
@@ -55,11 +58,14 @@ class Knots:
 
 
 def knots_for(grid: Shape, axes: tuple[int, ...]) -> Knots:
-    """Knots so far apart that there are about MOST of them at most. Up to twice as many features are all knots."""
+    """Knots so far apart that there are about MOST of them at most, and LONGEST along each axis. Up to twice MOST
+    features are all knots."""
     most = MOST[min(len(axes), 2)] if axes else prod(grid)
-    if prod(grid) <= 2 * most:
+    longest = max((grid[axis] for axis in axes), default=0)
+    if prod(grid) <= 2 * most and longest <= LONGEST:
         return Knots(grid)
-    return Knots(grid, axes, max(1, round((prod(grid) / most) ** (1 / len(axes)))))
+    along = -(-longest // LONGEST)
+    return Knots(grid, axes, max(1, along, round((prod(grid) / most) ** (1 / len(axes)))))
 
 
 @lru_cache(maxsize=16)

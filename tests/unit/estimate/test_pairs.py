@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import geex
-from geex._results.interactions import Interactions
+from geex._estimate.pairs import Interactions
 from tests.helpers import explained
 from tests.unit.estimate.test_interactions import naive_pairs
 from tests.unit.estimate.test_subset_process import network
@@ -76,7 +76,7 @@ def test_a_loaded_explanation_has_none(tmp_path):
 
 
 def test_intervals_are_around_the_centre():
-    found = Interactions(np.zeros((2, 2)), np.ones((2, 2)), np.full((2, 2), 3.0), np.inf)
+    found = Interactions(np.zeros((2, 2)), np.full((2, 2), 3.0), np.ones((2, 2)), np.inf)
     low, high = found.interval(0.95)
     assert low[0, 1] == pytest.approx(3 - 1.96, abs=1e-3)
     assert high[0, 1] == pytest.approx(3 + 1.96, abs=1e-3)

@@ -28,8 +28,8 @@ class Interactions:
 
     Attributes
     ----------
-    values, stderr, centre : array, (features, features)
-        The values, their standard errors, and the centres of their intervals; symmetric, with 0 on the diagonal.
+    values, centre, stderr : array, (features, features)
+        The values, the centres of their intervals, and their standard errors; symmetric, with 0 on the diagonal.
     freedom : float
         Degrees of freedom of the standard errors; infinite where values are exact.
     names : sequence of str, optional
@@ -39,8 +39,8 @@ class Interactions:
     """
 
     values: np.ndarray
-    stderr: np.ndarray
     centre: np.ndarray
+    stderr: np.ndarray
     freedom: float
     names: Sequence[str] | None = None
     index: str = "k-SII"
