@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only models whose name contains this")
     parser.add_argument("--entrants", nargs="*", default=list(ENTRANTS))
     parser.add_argument("--cells", type=Path, default=CELLS)
+    parser.add_argument("--page", action="store_true", help="write the page of the cells there are")
     parser.add_argument("--afresh", action="store_true", help="measure ours again")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -40,7 +41,8 @@ def main() -> None:
         kept = [cell for cell in done(options.cells).values() if cell["entrant"] != "ours"]
         options.cells.write_text("".join(json.dumps(cell) + "\n" for cell in kept), encoding="utf-8")
     chosen = [one for one in settings() if options.only in one.name and (one.developed or not options.developed)]
-    run(chosen, rows, budgets, options.entrants, options.cells)
+    if not options.page:
+        run(chosen, rows, budgets, options.entrants, options.cells)
     packages = ("shap", "shapiq", "scikit-learn", "lightgbm", "xgboost", "numpy")
     about = {
         "rows": rows,

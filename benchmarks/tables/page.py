@@ -5,7 +5,7 @@ from typing import Any
 from benchmarks.tables.cases import Setting
 from benchmarks.tables.cells import Key
 from benchmarks.tables.entrants import ENTRANTS
-from benchmarks.tables.summary import BEHIND, CLEARLY, Errors, behind, coverage, errors, standing
+from benchmarks.tables.summary import BEHIND, CLEARLY, LEAST, Errors, behind, coverage, errors, standing
 
 HEAD = """# Shapley values of tables
 
@@ -17,10 +17,11 @@ TreeExplainer with one background row, or of all subsets.
 - **ours** is `geex.explain(model, x, baseline=…)` with `method=geex.Shapley()`, the default for columns.
 - KernelExplainer (with `l1_reg=0`, because its default drops columns), PermutationExplainer and SamplingExplainer are
   shap's. All others are shapiq's. ShaplEIG was not run: it takes seconds for each query.
-- Not run: PolySHAP 2 above 64 columns, PolySHAP 3 above 15, kADDSHAP above 40, SVARM above 30, and estimators below
-  the budget that they need.
+- {missing}Not run either: PolySHAP 2 above 64 columns, PolySHAP 3 above 15, kADDSHAP above 40, SVARM above 30, and
+  estimators below the budget that they need.
 
-`ours` was developed on the first half of the models. The second half was not used.
+`ours` was developed on the first half of the models; the second half was not used. Squared errors below 1e-10 count
+as exact.
 """
 
 
@@ -33,7 +34,9 @@ def page(cells: dict[Key, dict[str, Any]], settings: list[Setting], run: dict[st
         "Models of development": [setting.name for setting in known if setting.developed],
         "Other models": [setting.name for setting in known if not setting.developed],
     }
-    lines = [HEAD.format(models=len(known), **run)]
+    absent = [title for key, (title, *_) in ENTRANTS.items() if not any(cell[3] == key for cell in cells)]
+    missing = f"Not part of this run: {', '.join(absent)}. " if absent else ""
+    lines = [HEAD.format(models=len(known), missing=missing, **run)]
     for title, models in halves.items():
         if models:
             lines += [f"## {title}", "", *_standings(found, models, budgets), ""]
@@ -54,7 +57,8 @@ def _standings(found: Errors, models: list[str], budgets: tuple[int, ...]) -> li
     for key, (title, *_) in ENTRANTS.items():
         if key != "ours":
             alone = [standing(found, models, budget, [key]) for budget in budgets]
-            lines.append(_row([title, *(f"{one.median:.2f}" if one.models else "–" for one in alone)]))
+            if any(one.models for one in alone):
+                lines.append(_row([title, *(f"{one.median:.2f}" if one.models else "–" for one in alone)]))
     lines += ["", f"Behind the best of all by more than {BEHIND}×:", ""]
     lines += [
         f"- {budget} queries: {len(one.lost)} of {one.models}{': ' if one.lost else ''}{'; '.join(one.lost)}"
@@ -62,7 +66,7 @@ def _standings(found: Errors, models: list[str], budgets: tuple[int, ...]) -> li
     ]
     lines += ["", f"Cells in which ours is more than {CLEARLY - 1:.0%} behind a single rival: ", ""]
     single = [(title, *behind(found, models, budgets, key)) for key, (title, *_) in ENTRANTS.items() if key != "ours"]
-    return [*lines, ", ".join(f"{title} {worse} of {total}" for title, worse, total in single) + "."]
+    return [*lines, ", ".join(f"{title} {worse} of {total}" for title, worse, total in single if total) + "."]
 
 
 def _coverages(cells: dict[Key, dict[str, Any]], models: list[str], budgets: tuple[int, ...]) -> list[str]:
@@ -87,7 +91,7 @@ def _errors(found: Errors, model: str, budgets: tuple[int, ...]) -> list[str]:
 def _cell(error: float | None, best: float) -> str:
     if error is None:
         return "–"
-    text = "exact" if error < 1e-12 else f"{error:.2g}"
+    text = "exact" if error <= LEAST else f"{error:.2g}"
     return f"**{text}**" if error <= best else text
 
 
