@@ -36,7 +36,7 @@ knows few numbers, as forests do. Until there are twice as many, a value is not 
 Intervals are around the unbiased values: where draws are few a fit makes everything smaller, and sums of one sign most.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
@@ -94,11 +94,19 @@ class ShapleyEstimate(Estimate):
     rows: np.ndarray | None = None
     noise: ModelNoise | None = None
     notes: tuple[Note, ...] = (Note.FIT_OR_LEFT_OUT,)
+    # fits by the noise of every output, shared by the estimates of sums and of other noise that are made of this one
+    known_fits: dict[tuple[float, ...], list[Fit]] = field(default_factory=dict, repr=False)
 
-    @cached_property
+    @property
     def _fits(self) -> list[Fit]:
         """θ and λ of every output, and trees where they are better; where the model has noise the process is alone."""
-        known = np.array([noise or 0.0 for noise in self._draw_noise])
+        known = tuple(noise or 0.0 for noise in self._draw_noise)
+        if known not in self.known_fits:
+            self.known_fits[known] = self._select_fits(np.array(known))
+        return self.known_fits[known]
+
+    def _select_fits(self, known: np.ndarray) -> list[Fit]:
+        """known (k,): the variance of the noise of differences, 0 where there is none or it is not known."""
         sums = np.vstack([self.sides.sum(axis=1), self.wholes])
         noise = known if known.any() else None
         plain = select_hyperparameters(self.contrasts, self.differences, self.wholes, sums, noise)

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+import geex
 from geex._estimate.subset_process import select_hyperparameters
 from geex._estimate.surrogate_selection import select_fit
+from tests.helpers import explained
 from tests.unit.estimate.test_subset_process import network
 from tests.unit.estimate.test_tree_surrogate import conjunction, given
 
@@ -33,3 +35,17 @@ def test_few_draws_have_no_trees():
 
 def test_a_constant_game_is_fitted():
     assert not fit(lambda z: np.zeros(len(z)), 8, 40).values(8).any()
+
+
+def test_a_fit_is_selected_once_for_values_errors_and_regions(monkeypatch):
+    """Values, errors and sums over regions come from estimates of their own, which shared nothing."""
+    calls = []
+
+    def counted(*arguments):
+        calls.append(1)
+        return select_hyperparameters(*arguments)
+
+    monkeypatch.setattr("geex._estimate.subset_process_errors.select_hyperparameters", counted)
+    found = explained(network(10), np.ones(10), geex.Shapley(), 100, limits=geex.Limits())
+    assert found.stderr.all()
+    assert len(calls) == 1
