@@ -1,4 +1,4 @@
-"""python -m benchmarks.tables.interactions: interactions of pairs, ours, ProxySHAP's and KernelSHAP-IQ's, against exact ones.
+"""python -m benchmarks.tables.interactions: interactions of pairs, ours and two of shapiq, against exact ones.
 
 The models are those of at most 13 columns and the sums of unanimity games. The error is Σ |Î − I|² / Σ |I|².
 """
