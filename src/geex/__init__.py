@@ -1,6 +1,6 @@
 """geex explains one decision of a model that can only be queried."""
 
-from geex import errors, evaluate, methods, models, plot, run, testing
+from geex import errors, evaluate, interop, methods, models, plot, run, testing
 from geex._arrays.random_stream import Stream
 from geex._estimate.answers import Answers
 from geex._explain.estimate import estimate
@@ -11,7 +11,8 @@ from geex._plan.search import Draws
 from geex._problem.background import background
 from geex._problem.baselines import blur, mean, per_channel
 from geex._problem.estimand import Additive, Estimand, Quantity, Unit
-from geex._problem.features import Elements, Groups, Pixels
+from geex._problem.features import Elements, Pixels
+from geex._problem.groups import Groups
 from geex._protocols import (
     Estimate,
     Family,
@@ -77,6 +78,7 @@ __all__ = [
     "evaluate",
     "explain",
     "explain_batch",
+    "interop",
     "mean",
     "methods",
     "models",

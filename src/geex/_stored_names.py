@@ -22,7 +22,9 @@ from geex._stored_types import wrong_field
 
 Kind = TypeVar("Kind", bound=type)
 
+# The class of each registered name.
 _CLASSES: dict[str, type] = {}
+# The registered name of each class.
 _NAMES: dict[type, str] = {}
 
 

@@ -267,7 +267,7 @@ def test_a_scheduler_that_goes_away_leaves_the_journal_good(plain, tmp_path):
 
 def test_no_scheduler_no_worker(monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("geex._query.runners.dask.PATIENCE", 0.5)
+    monkeypatch.setattr("geex._query.runners.dask.DASK_WAIT", 0.5)
     with raises(errors.RunError, "dask-unreachable"):
         explained(model, X, METHOD, run=geex.run.dask("127.0.0.1:1"))
     with raises(errors.InputError, "cluster-missing"):

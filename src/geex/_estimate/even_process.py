@@ -18,7 +18,7 @@ from scipy.linalg import cho_solve, lapack
 from geex._estimate.factor import factored
 
 # Nodes of the integral over t.
-NODES, SHARES = (0.5 * part for part in (leggauss(8)[0] + 1, leggauss(8)[1]))
+EVEN_NODES, EVEN_SHARES = (0.5 * part for part in (leggauss(8)[0] + 1, leggauss(8)[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,9 @@ class PairProcess:
         """For every node of t and sign its share, θ_k e_k / (1 ± tθ_k e_k) (n, q), and the product over k (n,)."""
         signed = self.theta * self.rows
         parts = [
-            (share, 1 + sign * node * signed) for node, share in zip(NODES, SHARES, strict=True) for sign in (1, -1)
+            (share, 1 + sign * node * signed)
+            for node, share in zip(EVEN_NODES, EVEN_SHARES, strict=True)
+            for sign in (1, -1)
         ]
         return [(share, signed / part, np.prod(part, axis=1)) for share, part in parts]
 

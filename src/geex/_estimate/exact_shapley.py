@@ -7,7 +7,7 @@ the model has noise of deviation σ, errors are those of the sum:
 
     Var[ξ_k] = σ² Σ_S c_k(S)² + Var[f(x) − f(x̊)] / q²,    S neither empty nor full
 
-From FITTED draws on, the process over subsets estimates σ² for every subset by what it leaves of its answer.
+From FEWEST_FITTED draws on, the process over subsets estimates σ² for every subset by what it leaves of its answer.
 """
 
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from geex._problem.estimand import Note
 from geex._protocols import Estimate, ModelNoise
 
 # The fewest draws to which the process over subsets is fitted, for the noise of single subsets.
-FITTED = 16
+FEWEST_FITTED = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class ExactEstimate(Estimate):
     def with_model_noise(self, noise: ModelNoise) -> Estimate:
         """The same for a model with noise (k,)."""
         found = replace(self, noise=noise)
-        if not found._noisy or (self.answers.plan.search.all_draws or 0) < FITTED:
+        if not found._noisy or (self.answers.plan.search.all_draws or 0) < FEWEST_FITTED:
             return found
         fitted = estimate_shapley(self.answers).with_model_noise(noise)
         return replace(fitted, notes=(Note.MODEL_NOISE_ONLY,))
@@ -105,7 +105,7 @@ def estimate_exactly(answers: Answers) -> ExactEstimate:
         for side, mask in enumerate((shown, 1 - shown)):
             shares = _shares(mask)
             total += f[:, side, :].T @ shares
-            coefficients += [shares] if search.all_draws < FITTED else []
+            coefficients += [shares] if search.all_draws < FEWEST_FITTED else []
     count = prod(plan.features.shape(tuple(plan.explicand.shape)))
     rows = np.concatenate([total, *coefficients, np.full((1, q), 1 / q)])
     found = np.zeros((len(rows), count))

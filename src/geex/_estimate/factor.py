@@ -3,17 +3,19 @@
 import numpy as np
 from scipy.linalg import cho_factor
 
-# The least noise, as a share of the mean diagonal, and by what it grows where rounding makes a system not positive.
-LEAST, MORE = 1e-13, 100.0
+# The least noise, as a share of the variance: the matrix then has a Cholesky factor.
+LEAST_NOISE = 1e-13
+# What the noise is multiplied with where it has none.
+NOISE_FACTOR = 100.0
 
 
 def factored(system: np.ndarray, noise: float) -> tuple[np.ndarray, bool]:
     """Return L Lᵀ = K + λ for K (n, n), with (almost) no noise for the last row."""
     size = float(np.mean(np.diagonal(system)))
-    noises = np.full(len(system), max(noise, LEAST * size))
-    noises[-1] = LEAST * size
+    noises = np.full(len(system), max(noise, LEAST_NOISE * size))
+    noises[-1] = LEAST_NOISE * size
     while True:
         try:
             return cho_factor(system + np.diag(noises), lower=True)[0], True
         except np.linalg.LinAlgError:
-            noises = noises * MORE
+            noises = noises * NOISE_FACTOR

@@ -24,19 +24,28 @@ from geex._estimate.even_process import PairProcess, even_kernel
 from geex._estimate.linear.prior_selection import evenly
 from geex._estimate.mirrored_answers import mirrored_answers
 from geex._estimate.pairs import Interactions
-from geex._estimate.subset_process import FINE, FINE_SHARES, LARGEST, NATS, SHAPES, TOTALS, most_likely_noise, nearby
+from geex._estimate.subset_process import (
+    FINE_NODES,
+    FINE_SHARES,
+    LARGEST_THETA,
+    NATS_OF_A_ROUND,
+    SHAPES,
+    TOTALS,
+    most_likely_noise,
+    nearby,
+)
 from geex._plan.subsets import RepeatedSubsets, Subsets, strata
 
 # Draws that are fitted; the others correct the fit.
-FITTED = 512
+FITTED_SUMS = 512
 # Rounds in which θ follows the interactions of each player.
-ROUNDS = 3
+ROUNDS_OF_SUMS = 3
 
 
 def prior_variance(theta: np.ndarray) -> np.ndarray:
     """Return the prior Var(I_jk) / 4s² (q, q): 4 Σ_{T∋j,k even} Π θ / (|T| − 1)², by ∫ tⁿ⁻¹ (−log t) dt = 1/n²."""
     found = np.zeros((len(theta),) * 2)
-    for node, share in zip(FINE, FINE_SHARES, strict=True):
+    for node, share in zip(FINE_NODES, FINE_SHARES, strict=True):
         for sign in (1, -1):
             own = 1 + sign * node * theta
             found += 2 * share * np.prod(own) / np.outer(own, own)
@@ -62,7 +71,7 @@ def estimate_pairs(contrasts: np.ndarray, sums: np.ndarray, ends: float, steady:
 
 def _estimate(contrasts: np.ndarray, sums: np.ndarray, ends: float, steady: bool) -> Interactions:
     q = contrasts.shape[1]
-    fitted = evenly(sums, FITTED)
+    fitted = evenly(sums, FITTED_SUMS)
     rows = np.vstack([contrasts[fitted], np.ones(q)])
     answers = np.append(sums[fitted], ends)
     process = PairProcess(rows, answers, *select_even(rows, answers))
@@ -185,7 +194,7 @@ def mean_pairs(parts: list[Interactions]) -> Interactions:
 def select_even(rows: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, float]:
     """Select θ and the noise for sums (n,), by evidence: alike for all players, then by their interactions."""
     best = _most_likely(rows, sums, np.ones(rows.shape[1]), TOTALS)
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS_OF_SUMS):
         strength = PairProcess(rows, sums, *best[1:]).strength
         size = float(np.sqrt(np.mean(strength**2)))
         if not 0 < size < np.inf:
@@ -193,7 +202,7 @@ def select_even(rows: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, float]:
         totals = TOTALS[nearby(best[1].sum())]
         tried = [_most_likely(rows, sums, (strength / size) ** power + floor, totals) for power, floor in SHAPES]
         found = max(tried, key=lambda one: one[0])
-        if found[0] <= best[0] + NATS:
+        if found[0] <= best[0] + NATS_OF_A_ROUND:
             break
         best = found
     return best[1:]
@@ -205,7 +214,7 @@ def _most_likely(
     """Return the evidence, θ and the noise of the total of θ, divided like `shape`, with most evidence."""
     found = []
     for total in totals:
-        theta = np.minimum(total * shape / shape.sum(), LARGEST)
+        theta = np.minimum(total * shape / shape.sum(), LARGEST_THETA)
         likelihood, noise = most_likely_noise(even_kernel(rows, rows, theta), sums[:, None])
         found.append((float(likelihood[0]), theta, float(noise[0])))
     return max(found, key=lambda one: one[0])

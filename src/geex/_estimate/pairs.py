@@ -1,10 +1,13 @@
 """Interactions of pairs of features, with intervals."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
+
+from geex.errors import MethodError
 
 
 @dataclass(frozen=True)
@@ -84,3 +87,49 @@ class Interactions:
 
     def _label(self, number: int) -> int | str:
         return number if self.names is None else self.names[number]
+
+
+class HasInteractions:
+    """What an explanation with a record of its answers has of interactions."""
+
+    record: Any
+    names: Sequence[str] | None
+    target: int | list[int]
+
+    def interactions(self) -> Interactions | list[Interactions]:
+        """Return the Shapley interaction values of all pairs of features, from the same queries.
+
+        They are exact where all subsets were queried.
+
+        Returns
+        -------
+        Interactions or list of Interactions
+            Values (p, p) with standard errors and intervals, for p features; a list for several targets.
+
+        Raises
+        ------
+        MethodError
+            The method has no interactions: only `geex.Shapley()` with a baseline of one row has them. Or the
+            explanation was loaded and has no answers: use `geex.estimate(journal).interactions()`.
+
+        Notes
+        -----
+        This is k-SII of order 2. For features j and k it is the mean of f(S ∪ jk) − f(S ∪ j) − f(S ∪ k) + f(S) over
+        subsets S of the other features, all sizes alike.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import geex
+        >>> product = lambda z: z[:, 0] * z[:, 1] + z[:, 2]
+        >>> found = geex.explain(product, np.ones(3), method=geex.Shapley(), progress=False)
+        >>> round(float(found.interactions().values[0, 1]), 6)
+        1.0
+        """
+        if self.record is None:
+            raise MethodError(
+                "A loaded explanation has no answers. Use geex.estimate(journal).interactions() on the run's journal.",
+                code="no-answers",
+            )
+        found = [replace(pairs, names=self.names) for pairs in self.record.interactions()]
+        return found[0] if isinstance(self.target, int) else found

@@ -21,7 +21,7 @@ from geex._plan.plan import Chunk
 from geex._protocols import Estimate, ModelNoise
 
 # Terms so far from 1 have squares that float64 does not hold, or nearly.
-FAR = 1e140
+FAR_TERMS = 1e140
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ def _output(d: Array, weights: Array, sums: Array, block: int) -> tuple[Array, A
     """
     xp = namespace(weights)
     scale = _largest(d) * _largest(sums)
-    if not 1 / FAR < float(scale) < FAR:
+    if not 1 / FAR_TERMS < float(scale) < FAR_TERMS:
         return _far_output(d, weights, sums, block)
     terms = xp.astype(d / scale, weights.dtype, copy=False)[:, None] * weights
     total = scale * xp.sum(terms, axis=0, dtype=xp.float64)

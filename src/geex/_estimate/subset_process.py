@@ -30,18 +30,32 @@ from geex._estimate.linear.marginal_likelihood import RATIOS, evidence
 from geex._estimate.linear.prior_selection import evenly
 from geex._estimate.size_component import size_kernel, size_value_covariance
 
-TOTALS = np.array([1e-6, *np.logspace(-2, 1.2, 9)])  # of θ over players; with the first there are no interactions
-LARGEST = 0.95
-NEARBY = 1  # totals that are tried again beside the best, in later rounds
-ROUNDS = 4  # of θ that follows values
-SHAPES = ((1.0, 0.05), (2.0, 0.01))  # how θ goes with values: a power, and what all have
-NATS = 2.0  # what a round must gain, since θ follows the same answers; and a part by size
-SIZED = TOTALS[:6:2]  # totals beside a part by size
-BY_SIZE = (1.0, 10.0)  # weights of the part by size, in units of the variance of all else
-CHOICE, ALONE = 256, 1024
-SURE = 0.5  # the share of a known noise that λ is at least: the noise is known from some repeats alone
+# Totals of θ over players. With the first there are no interactions.
+TOTALS = np.array([1e-6, *np.logspace(-2, 1.2, 9)])
+# The largest θ of a player.
+LARGEST_THETA = 0.95
+# Totals on each side of the best that later rounds try.
+NEARBY = 1
+# Rounds after the first, with θ by the values, or by values and interactions, of the round before.
+ROUNDS = 4
+# How θ follows values: a power, and a floor for all.
+SHAPES = ((1.0, 0.05), (2.0, 0.01))
+# What a round must gain, since θ follows the same answers; and a part by size.
+NATS_OF_A_ROUND = 2.0
+# Totals beside a part by size.
+TOTALS_BY_SIZE = TOTALS[:6:2]
+# Weights of the part by size, in units of the variance of all else.
+WEIGHTS_BY_SIZE = (1.0, 10.0)
+# Draws for the choice of hyperparameters.
+CHOICE = 256
+# The most, where there are many players.
+CHOICE_AT_MOST = 1024
+# The share of a known noise that λ is at least: the noise is estimated from few repeats.
+SURE = 0.5
+# Sums of answers near 1 that differ by less are the same.
+SAME = 1e-12
+# What the least candidate of the noise is multiplied with: next to none.
 NONE = 1e-6
-SAME = 1e-12  # sums of answers near 1 that differ by less are the same
 
 
 def _logarithmic(count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -51,8 +65,10 @@ def _logarithmic(count: int) -> tuple[np.ndarray, np.ndarray]:
     return nodes**2, shares / shares.sum()
 
 
+# Nodes and weights of an integral from 0 to 1.
 NODES, SHARES = (0.5 * part for part in (leggauss(12)[0] + 1, leggauss(12)[1]))
-FINE, FINE_SHARES = _logarithmic(40)
+# Those of the integral with the weight −log t.
+FINE_NODES, FINE_SHARES = _logarithmic(40)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +179,7 @@ def value_covariance(rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
 def prior_covariance(theta: np.ndarray) -> np.ndarray:
     """The prior Cov(ξ_j, ξ_k) / 4s² (q, q): Σ_{T∋j,k odd} Π θ / |T|², by ∫ tⁿ⁻¹ (−log t) dt = 1/n²."""
     found = np.zeros((len(theta), len(theta)))
-    for node, share in zip(FINE, FINE_SHARES, strict=True):
+    for node, share in zip(FINE_NODES, FINE_SHARES, strict=True):
         for sign in (1, -1):
             own = np.log1p(sign * node * theta)
             rest = np.exp(0.5 * own.sum() - own)
@@ -192,14 +208,14 @@ def select_hyperparameters(
     noise (k,): the variance of the model's noise in d; interactions of high order are like noise, until a subset is
     repeated.
     """
-    which = evenly(contrasts, max(CHOICE, min(ALONE, 2 * contrasts.shape[1])))
+    which = evenly(contrasts, max(CHOICE, min(CHOICE_AT_MOST, 2 * contrasts.shape[1])))
     some, answers = contrasts[which], np.vstack([differences[which], whole])
     rows, even = np.vstack([some, np.ones(some.shape[1])]), np.ones(some.shape[1])
     beside = None if sums is None else _centred(sums[np.append(which, len(sums) - 1)])
     least = np.zeros(len(whole)) if noise is None else _least_ratio(noise, differences)
     alike = _most_likely(rows, answers, even, TOTALS, least, beside)
-    for weight in BY_SIZE:
-        sized = _most_likely(rows, answers, even, SIZED, least, beside, weight)
+    for weight in WEIGHTS_BY_SIZE:
+        sized = _most_likely(rows, answers, even, TOTALS_BY_SIZE, least, beside, weight)
         alike = [max(one, other, key=_gain) for one, other in zip(alike, sized, strict=True)]
     return [
         _refined(rows, answers[:, [output]], first, least[[output]], None if beside is None else beside[:, [output]])
@@ -226,7 +242,7 @@ def _least_ratio(noise: np.ndarray, differences: np.ndarray) -> np.ndarray:
 
 def _gain(hyperparameters: Hyperparameters) -> float:
     """Return the evidence, less what a part by size must gain."""
-    return hyperparameters.evidence - NATS * (hyperparameters.by_size > 0)
+    return hyperparameters.evidence - NATS_OF_A_ROUND * (hyperparameters.by_size > 0)
 
 
 def _refined(
@@ -244,7 +260,7 @@ def _refined(
         weight = hyperparameters.weight_by_size
         tried = [_most_likely(rows, answers, shape, totals, least, sums, weight)[0] for shape in shapes]
         found = max(tried, key=lambda one: one.evidence, default=hyperparameters)
-        if found.evidence <= hyperparameters.evidence + NATS:
+        if found.evidence <= hyperparameters.evidence + NATS_OF_A_ROUND:
             return hyperparameters
         hyperparameters = found
     return hyperparameters
@@ -303,7 +319,7 @@ def _most_likely(
     tried: list[list[Hyperparameters]] = []
     by_size = size_kernel(rows, rows) if weight else np.zeros(())
     for total in totals:
-        theta = np.minimum(total * shape / shape.sum(), LARGEST)
+        theta = np.minimum(total * shape / shape.sum(), LARGEST_THETA)
         gram = kernel(rows, rows, theta)
         size = weight * float(np.mean(np.diagonal(gram)))
         likelihood, noise = most_likely_noise(gram + size * by_size, answers, least)

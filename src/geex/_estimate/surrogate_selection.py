@@ -21,13 +21,15 @@ from geex._estimate.tree_surrogate import BOOSTED, FOLDS, SINGLE, SubsetAnswers,
 # How much of the error of the process alone trees may have.
 MARGIN = 0.8
 # Trees that are off by this much more than the process seems to be are given up.
-FAR = 4.0
+FAR_OFF = 4.0
 # The share of what answers differ by that the process alone must leave for boosted trees to be tried.
 WORTH = 1e-3
 # The fewest draws for which trees are tried.
 FEWEST = 20
-# The draws by which errors are compared: one at a time, and in folds.
-COMPARED, FOLDED = 512, 256
+# The draws that are left out one at a time.
+COMPARED = 512
+# The draws that are left out in folds.
+COMPARED_IN_FOLDS = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ def select_fit(given: SubsetAnswers, plain: Hyperparameters) -> Fit:
         return best
     alone = _error(given, best)
     forests = [fit_trees(given, growth, alone) for growth in (SINGLE, BOOSTED)[: 2 if alone > WORTH * size else 1]]
-    near = [trees for trees in forests if trees.error < FAR * alone]
+    near = [trees for trees in forests if trees.error < FAR_OFF * alone]
     limit = MARGIN * _folded_error(given) if near else 0.0
     fits = [_beside(given, trees) for trees in near if trees.error < limit]
     return min(fits, key=lambda fit: _error(given, fit), default=best)
@@ -72,7 +74,7 @@ def _beside(given: SubsetAnswers, trees: TreeSurrogate) -> Fit:
 
 def _folded_error(given: SubsetAnswers) -> float:
     """Return the weighted mean square of what the process alone is off by at draws that are left out in folds."""
-    which = evenly(given.shown, FOLDED)
+    which = evenly(given.shown, COMPARED_IN_FOLDS)
     contrasts, d, shares = given.contrasts[which], (given.shown - given.hidden)[which], given.shares[which]
     sums, whole = given.sums[np.append(which, len(given.sums) - 1), None], np.array([given.whole])
     off = np.zeros(len(d))

@@ -16,15 +16,16 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammaln
 
+# Folds of the draws; each has trees of its own.
 FOLDS = 5
 # Draws that trees are grown from, at most; they predict all others.
 GROWN = 1024
 # Trees that may pass without a smaller error, and how much smaller it must be.
-PATIENCE, SMALLER = 10, 0.999
+TREES_PATIENCE, SMALLER = 10, 0.999
 # What a split must gain beside rounding.
 GAIN = 1e-9
 # Trees after which an error this many times as large as the one to beat is given up.
-EARLY, HOPELESS = 5, 4.0
+EARLY_TREES, HOPELESS = 5, 4.0
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def fit_trees(given: SubsetAnswers, growth: Growth, beat: float) -> TreeSurrogat
         error = float(np.average((given.shown - given.hidden - predicted) ** 2, weights=given.shares))
         if error < best.error * SMALLER:
             best, since = TreeSurrogate(predicted, sums, error, tuple(trees), q), number
-        if number - since >= PATIENCE or (number >= EARLY and best.error > HOPELESS * beat):
+        if number - since >= TREES_PATIENCE or (number >= EARLY_TREES and best.error > HOPELESS * beat):
             break
     return best
 

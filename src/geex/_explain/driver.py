@@ -2,9 +2,9 @@
 
 import time
 from dataclasses import replace
-from math import prod
 
 from geex._arrays.arrays import Array, namespace
+from geex._estimate.zeros import are_equal
 from geex._explain.repeats import Repeating
 from geex._explain.rounds import PlanResult, first_draws, in_rounds, query_at_once, query_in_rounds
 from geex._explain.same_model import check_same_model
@@ -19,7 +19,7 @@ from geex._query.ordered_answers import default_batch, nothing_affordable
 from geex._query.session import Engine, Session
 from geex._results.end_answers import EndAnswers
 from geex._results.explanation import Explanation
-from geex._results.record import Record, explained
+from geex._results.record import Record, explained, feature_names
 from geex._stored_names import why_unstable
 from geex.errors import BudgetError, JournalError, MethodError
 
@@ -114,17 +114,17 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
 
 
 def _named(explanation: Explanation, model: StoredModel) -> Explanation:
-    """Return the explanation with the names of outputs and features that the model carries, if there are as many."""
+    """Return the explanation with the names of outputs and features that the model and x have, if there are as many."""
     record = explanation.record
     assert record is not None
-    labels, names = model.labels if record.task.labels is None else record.task.labels, model.names
-    outputs = int(scored(record.ends[:1, :], record.task.score).shape[1])
-    features = prod(record.task.features.shape(tuple(record.task.explicand.shape)))
-    if model.absence is not None and record.task.baseline == 0.0:
+    task = record.task
+    labels = model.labels if task.labels is None else task.labels
+    outputs = int(scored(record.ends[:1, :], task.score).shape[1])
+    if model.absence is not None and task.baseline == 0.0:
         explanation = replace(explanation, settings=replace(explanation.settings, absence=model.absence))
     return explanation.named(
         labels if labels is not None and len(labels) == outputs else None,
-        names if names is not None and len(names) == features else None,
+        feature_names(task, model.names if task.names is None else task.names),
     )
 
 
@@ -151,7 +151,8 @@ def plans_of(task: Task, cache: DrawCache) -> list[tuple[Plan, int]]:
     plans = []
     for part, baseline in enumerate(absent):
         search = searched(task, baseline, max(rows, 0))
-        if rows < search.least:
+        equal = task.method.compares and are_equal(task.explicand, baseline)
+        if rows < search.least and not equal:
             raise BudgetError(
                 f"`queries` must be at least {ends + count * search.least} for this method: one for f(x), {ends - 1} "
                 f"for f(x̊), and {search.least} for {'the background' if task.background else 'each baseline'}; got "
@@ -160,7 +161,7 @@ def plans_of(task: Task, cache: DrawCache) -> list[tuple[Plan, int]]:
             )
         seed = task.seed if part == 0 else seed_of(task.seed, BASELINE, part)
         plan = Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, cache)
-        plans.append((plan, search.afford(rows)))
+        plans.append((plan, 0 if equal else search.afford(rows)))
     return plans
 
 
@@ -185,6 +186,13 @@ def searched(task: Task, baseline: Array, rows: int) -> Search:
             f"{name}.search must return a search; got a {type(search).__name__}. For a class of your own, subclass "
             "geex.Search.",
             code="search-not-a-search",
+        )
+    if search.sigma is not None and task.columns is not None and not task.columns.of_numbers:
+        raise MethodError(
+            f"`method` must show and hide features where x or the baseline has words, categories or missing values; "
+            f"{name} adds noise.",
+            code="method-adds-noise",
+            fix="Use geex.Shapley(), or fill in missing values first.",
         )
     estimand = task.method.estimand(search)
     if not isinstance(estimand, Estimand):

@@ -6,25 +6,19 @@ from typing import Any
 
 from geex._arrays.arrays import Array
 from geex._explain.driver import explain_tasks
-from geex._explain.model_names import in_models_order, labels_for
-from geex._explain.prepare import prepare
+from geex._explain.inputs import inputs, labels_for
 from geex._explain.warnings import many_channels, one_row
 from geex._plan.plan import DrawCache
 from geex._problem.baselines import Baseline
-from geex._problem.named_rows import rows_of
-from geex._problem.outputs import (
-    Score,
-    Target,
-    reusable_target,
-)
+from geex._problem.outputs import Score, Target, reusable_target
+from geex._problem.table.rows import rows_of
 from geex._protocols import Features, Method, Runner, Stop
 from geex._query.limits import Limits
 from geex._query.retrying_call import Model
 from geex._query.session import engine
 from geex._results.explanation import Explanation
-from geex.errors import (
-    ExplicandError,
-)
+from geex.errors import ExplicandError
+from geex.models.scikit_learn import as_model
 
 
 def explain(
@@ -54,13 +48,16 @@ def explain(
     Parameters
     ----------
     model
-        A callable from a batch (n, *x.shape) to answers (n,) or (n, k); see `geex.models` for adapters.
+        A callable from a batch (n, *x.shape) to answers (n,) or (n, k), or a fitted estimator of scikit-learn,
+        LightGBM, CatBoost or XGBoost; see `geex.models` for adapters.
     x
-        One input, without a batch axis: an array, a tensor, or a row of a data frame. Its library and device are used
-        for the whole computation.
+        One input, without a batch axis: an array, a tensor, or a row of a table, as a row of a data frame, a data frame
+        of one row or a dictionary. A row may hold words, categories and missing values. The library and device of an
+        array are used for the whole computation.
     baseline
-        What absence looks like: a number, an array that broadcasts to x, `blur(…)`, `per_channel(…)`, `mean(data)`, or
-        a callable from x to an array. A list of these averages over them. None: 0.
+        What absence looks like: a number, an array that broadcasts to x, another row, `blur(…)`, `per_channel(…)`,
+        `mean(data)`, or a callable from x to one of these. A list of these averages over them. None: 0; for rows of
+        words, and for estimators that were fitted with a data frame, there is no default.
     target
         The output to explain: an index, a label, a list of these, or "all". None: the largest output for x.
     labels
@@ -76,8 +73,8 @@ def explain(
         The most rows that the model receives, with those for f(x), f(x̊) and the second one for x. None: 1000 for the
         default method, else 5000.
     features
-        What has a value: `Elements()`, `Pixels(channels=axis)`, `Groups(map)`. None: every element; for the default
-        method of an image its pixels.
+        What has a value: `Elements()`, `Pixels(channels=axis)`, `Groups(map)`, `Groups({"name": columns})`. None: every
+        element; for the default method of an image its pixels.
     bounds
         (lowest, highest): valid values of the input. Queries are clipped to them. None: no limit.
     seed
@@ -144,26 +141,25 @@ def explain(
     >>> explanation.queries
     9
     """
+    model = as_model(model)
     target = reusable_target(target)
-    names = labels_for(labels, target, model)
-    x, baseline = in_models_order(model, x, baseline)
-    task = prepare(
-        x,
-        baseline=baseline,
-        target=target,
-        score=score,
-        method=method,
-        queries=queries,
-        features=features,
-        bounds=bounds,
-        seed=seed,
-        batch=batch,
-        progress=progress,
-        stop=stop,
-        labels=names,
-    )
-    (one_row if features is None else many_channels)(task)
-    return explain_tasks(engine(model, limits, run, journal, price, most_cost), [task], DrawCache(keep=0))[0]
+    settings: dict[str, Any] = {
+        "target": target,
+        "score": score,
+        "method": method,
+        "queries": queries,
+        "features": features,
+        "bounds": bounds,
+        "seed": seed,
+        "batch": batch,
+        "progress": progress,
+        "stop": stop,
+        "labels": labels_for(labels, target, model),
+    }
+    given = inputs(model, [x], baseline)
+    tasks = given.tasks(settings)
+    (one_row if features is None else many_channels)(tasks[0])
+    return explain_tasks(engine(given.model, limits, run, journal, price, most_cost), tasks, DrawCache(keep=0))[0]
 
 
 def explain_batch(
@@ -195,7 +191,7 @@ def explain_batch(
     model
         As in `explain`.
     xs
-        The inputs (n, *shape): an array, or a sequence of arrays or rows.
+        The inputs (n, *shape): an array, a data frame, or a sequence of arrays or rows.
     baseline, target, labels, score, method, queries, features, bounds, seed
         As in `explain`.
     batch, progress, journal, run, limits, price, most_cost, stop
@@ -230,8 +226,8 @@ def explain_batch(
         raise ExplicandError(
             f"`xs` must have one input or more (n, *shape); got a {type(xs).__name__} without one.", code="xs-empty"
         )
+    model = as_model(model)
     target = reusable_target(target)
-    names = labels_for(labels, target, model)
     settings: dict[str, Any] = {
         "target": target,
         "score": score,
@@ -243,9 +239,9 @@ def explain_batch(
         "batch": batch,
         "progress": progress,
         "stop": stop,
-        "labels": names,
+        "labels": labels_for(labels, target, model),
     }
-    ordered = [in_models_order(model, x, baseline) for x in rows]
-    tasks = [prepare(x, baseline=absent, **settings) for x, absent in ordered]
+    given = inputs(model, rows, baseline)
+    tasks = given.tasks(settings)
     (one_row if features is None else many_channels)(tasks[0])
-    return explain_tasks(engine(model, limits, run, journal, price, most_cost), tasks, DrawCache())
+    return explain_tasks(engine(given.model, limits, run, journal, price, most_cost), tasks, DrawCache())

@@ -28,13 +28,13 @@ from geex._results.end_answers import EndAnswers, Repeats, are_votes
 from geex._results.precision import leading, sum_stderr
 
 # Repeats of each end with which its noise is known well enough to decide how many more pay.
-FIRST = 8
+FIRST_REPEATS = 8
 # Repeats of each end, where answers agreed so far and may be votes.
 SUSPECTED = 4
 # Queries of the plan that are repeated: their noise may differ from that of x and the baseline.
-DRAWS = 12
+REPEATED_DRAWS = 12
 # Draws that are queried first, some of which are repeated.
-LOOK = 16
+LOOK_DRAWS = 16
 # Draws for each feature after which a fit explains what a model that does not vote at random answers.
 ENOUGH = 4
 # The fewest draws after which that is decided, and the queries that are left for repeats.
@@ -44,7 +44,7 @@ UNEXPLAINED = 0.2
 # The largest share of a budget that goes into the first repeats.
 SHARE = 0.2
 # The largest share of a budget that goes into all repeats of the ends.
-MOST = 0.5
+MOST_SHARE = 0.5
 # The share of features whose sum decides how many repeats pay.
 TOP = 0.2
 # The share of the draws that is queried before that.
@@ -86,7 +86,7 @@ class Repeating:
         if not self.ends.noisy or self.task.background or not count or not (draws or plan_adds_up(self.task, plan)):
             return
         if draws:
-            answers = [answers for _, answers in self.querier.chunks(plan, min(draws, LOOK))]
+            answers = [answers for _, answers in self.querier.chunks(plan, min(draws, LOOK_DRAWS))]
             self.held = _joined([self.held, *answers])
             none = tuple(self.ends.raw[:0, :] for _ in self.points)
             self.ends = replace(self.ends, repeats=Repeats(none, sample=self.held))
@@ -119,7 +119,7 @@ class Repeating:
 
     def _at_first(self, plan: Plan) -> int:
         """Return how often each end is repeated at first: less often where a budget is small."""
-        return max(0, min(FIRST, int(SHARE * self._spare(plan)) // (1 + len(self.points))))
+        return max(0, min(FIRST_REPEATS, int(SHARE * self._spare(plan)) // (1 + len(self.points))))
 
     def improve(self, found: Estimate, plan: Plan, draws: int) -> None:
         """Repeat x and the baselines as often as it pays, given the estimate from `draws` draws."""
@@ -149,7 +149,7 @@ class Repeating:
     def _repeat_draws(self, plan: Plan, answers: Array, count: int) -> None:
         """Repeat some of the queries that have answers, spread over them: fewer where a budget is small."""
         have, xp = int(answers.shape[0]), namespace(answers)
-        most = min(max(DRAWS, count) if count >= FIRST else count, have)
+        most = min(max(REPEATED_DRAWS, count) if count >= FIRST_REPEATS else count, have)
         places = like(np.unique(np.linspace(0, have - 1, most).round().astype(np.int64)), answers, xp.int64)
         rows = namespace(self.points).take(plan.rows(0, have), places, axis=0)
         second = None if self.querier.incomplete else self.querier.ends(Ends(rows), 0, int(rows.shape[0]))
@@ -174,7 +174,7 @@ class Repeating:
             return [0] * len(noise)
         output = int(np.argmax(ends / np.sqrt(np.maximum(variance, np.finfo(float).tiny))))
         ratio = float(ends[output] / np.sqrt(max(variance[output], np.finfo(float).tiny)))
-        spent = min(MOST, ratio / (1 + ratio)) * self.rows
+        spent = min(MOST_SHARE, ratio / (1 + ratio)) * self.rows
         spent = min(spent, self._left(plan, draws))
         shares = noise[:, output] / noise[:, output].sum()
         # of the answers for x two are there already, of a baseline one

@@ -19,10 +19,16 @@ from geex._protocols import Estimate, Method, RoundsMethod
 from geex._query.ordered_answers import Querier
 from geex._results.record import estimated, stored
 
-FIRST = 16
-GROWTH = 1.5
-KEPT, KEPT_ACCELERATED = 64 * 2**20, 2**30  # bytes of masks that are kept from one look at the answers to the next
-ROUND = 3  # a round's place in the seed's streams, apart from those of baselines
+# Draws at the first look of a stop rule.
+FIRST_LOOK = 16
+# How much the draws grow from one look to the next.
+LOOK_GROWTH = 1.5
+# Bytes of masks that are kept from one look at the answers to the next.
+KEPT_BYTES = 64 * 2**20
+# The same on an accelerator.
+KEPT_ON_DEVICE = 2**30
+# A round's place in the seed's streams, apart from those of baselines.
+ROUND_STREAM = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +124,7 @@ def query_in_rounds(
     answers, own, number, before, seed = repeating.held[: None if part == 0 else 0, :], 0, 0, None, plan.seed
     held = answers.shape[0] // plan.search.rows
     if not plan.cache.keep:
-        plan = replace(plan, cache=DrawCache(keep=KEPT_ACCELERATED if accelerated(plan.explicand) else KEPT))
+        plan = replace(plan, cache=DrawCache(keep=KEPT_ON_DEVICE if accelerated(plan.explicand) else KEPT_BYTES))
     while True:
         done, draws, ends = plan.earlier + own, repeating.affordable(plan, draws), repeating.ends
         size = min(_size(task.method, plan, number, done), draws - done)
@@ -149,7 +155,7 @@ def query_in_rounds(
             plan, own = following, own if following is plan else 0
         else:
             search = task.method.next_search(number, ends.answers(plan, stored(plan, answers), part))
-            plan, own = replace(plan, search=search, seed=seed_of(seed, ROUND, number), before=(plan, own)), 0
+            plan, own = replace(plan, search=search, seed=seed_of(seed, ROUND_STREAM, number), before=(plan, own)), 0
 
 
 def first_draws(task: Task, plan: Plan, draws: int) -> int:
@@ -162,9 +168,9 @@ def _size(method: Method, plan: Plan, number: int, done: int) -> int:
     if isinstance(method, RoundsMethod):
         return int(method.round_size(number))
     search, couple = plan.search, 2 * plan.search.block
-    total = float(max(FIRST, -(-search.least // search.rows)))
+    total = float(max(FIRST_LOOK, -(-search.least // search.rows)))
     while search.afford(couple * -(-round(total) // couple) * search.rows) <= done:
-        total = GROWTH * total
+        total = LOOK_GROWTH * total
     return search.afford(couple * -(-round(total) // couple) * search.rows) - done
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import host
-from geex._arrays.validation import is_number, whole
+from geex._arrays.validation import share, whole
 from geex._protocols import Estimate, Stop
 from geex._results.findings import LEVEL, Findings, check_level, resolution
-from geex._results.precision import TENTH, leading, moved, reaches
+from geex._results.precision import TOP_SHARE, leading, moved, reaches
 from geex._stored_names import stored
 from geex.errors import InputError
 
@@ -54,7 +54,7 @@ class Precise(Stop):
     """
 
     tolerance: float = 0.05
-    top: float = TENTH
+    top: float = TOP_SHARE
 
     def __post_init__(self) -> None:
         _shares(self, "tolerance", "top")
@@ -70,8 +70,8 @@ class Precise(Stop):
         if not errors or not np.isfinite(errors).all() or max(errors) > self.tolerance:
             return None
         return (
-            f"the top {self.top:.0%} of features are known to ±{max(errors):.1%} of f(x) − f(x̊), as at the look "
-            f"before, and ±{self.tolerance:.1%} was wanted"
+            f"the total of the top {self.top:.0%} of features is precise to ±{max(errors):.1%} of f(x) − f(x̊), at two "
+            f"looks in a row (limit: ±{self.tolerance:.1%})"
         )
 
 
@@ -100,7 +100,7 @@ class Settled(Stop):
     """
 
     overlap: float = 0.9
-    top: float = TENTH
+    top: float = TOP_SHARE
 
     def __post_init__(self) -> None:
         _shares(self, "overlap", "top")
@@ -115,8 +115,8 @@ class Settled(Stop):
         if same < self.overlap:
             return None
         return (
-            f"{same:.0%} of the top {self.top:.0%} of features were on top at the look before, and "
-            f"{self.overlap:.0%} was wanted"
+            f"{same:.0%} of the top {self.top:.0%} of features were also on top at the look before (limit: "
+            f"{self.overlap:.0%})"
         )
 
 
@@ -197,6 +197,4 @@ def _found(estimate: Estimate, span: np.ndarray) -> bool:
 
 def _shares(rule: Any, *names: str) -> None:
     for name in names:
-        value = getattr(rule, name)
-        if not is_number(value) or not 0 < value <= 1:
-            raise InputError(f"{name} is {value!r}; wanted a share above 0 and at most 1.")
+        share(name, getattr(rule, name), InputError)

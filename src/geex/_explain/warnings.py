@@ -19,7 +19,7 @@ LITTLE = 0.01
 # The ratio of differences from the baseline from which on one σ does not suit all columns.
 UNEVEN = 1e4
 # The most entries of an axis that is plausible as a channel axis.
-CHANNELS = 16
+MOST_CHANNELS = 16
 
 
 def stopped_early(journal: Path | None, queries: int, total: int, spent: int | None) -> None:
@@ -93,9 +93,9 @@ def many_channels(task: Task) -> None:
     """Warn if the named channel axis may be a side of an image: each row or column would be one feature."""
     shape, features = tuple(task.explicand.shape), task.features
     axis = features.merged_axis(shape)
-    if axis is None or shape[axis] <= CHANNELS:
+    if axis is None or shape[axis] <= MOST_CHANNELS:
         return
-    plain = len(shape) == 2 and CHANNELS < max(shape) <= 2 * min(shape)
+    plain = len(shape) == 2 and MOST_CHANNELS < max(shape) <= 2 * min(shape)
     if plain or not pixels_of(shape).elementwise:
         right = "Elements()" if plain else repr(pixels_of(shape))
         warnings.warn(

@@ -41,12 +41,12 @@ CREATE TABLE claims (source INTEGER, start INTEGER, stop INTEGER, owner TEXT);
 # A statement may take so many steps of SQLite, and so many more for each byte of the file: a scan takes less than one.
 STEPS, STEPS_PER_BYTE = 10**6, 100
 # Steps between two looks at their number.
-LOOK = 10**5
+SCANNED = 10**5
 
 # What the file has: tables and indices, without those that SQLite makes for keys.
 ENTRIES = "SELECT type, name, sql FROM sqlite_master WHERE name NOT GLOB 'sqlite_autoindex_*'"
 # So many of them are read at most.
-MOST = 20
+MOST_SEEN = 20
 
 # Words in errors of SQLite (which gives no codes for all of them), the code of the JournalError, and its fix.
 REASONS = (
@@ -148,12 +148,12 @@ class Database:
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
         opened = sqlite3.connect(address, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
         opened.execute("PRAGMA trusted_schema = OFF")
-        opened.set_progress_handler(self._endless, LOOK)
+        opened.set_progress_handler(self._endless, SCANNED)
         return opened
 
     def _endless(self) -> bool:
         """Return whether a statement has taken more steps than the file can explain: SQLite interrupts it then."""
-        self._steps += LOOK
+        self._steps += SCANNED
         if self._steps <= STEPS:
             return False
         return self._steps > STEPS + STEPS_PER_BYTE * sum(path.stat().st_size for path in self._files())
@@ -211,7 +211,9 @@ class Database:
 
     def _check_schema(self) -> None:
         """Raise JournalError if the file has more or other than the tables and the index of a journal."""
-        found = {(kind, name, _spaced(sql)) for kind, name, sql in self.connection.execute(f"{ENTRIES} LIMIT {MOST}")}
+        found = {
+            (kind, name, _spaced(sql)) for kind, name, sql in self.connection.execute(f"{ENTRIES} LIMIT {MOST_SEEN}")
+        }
         if found != _entries():
             raise JournalError(
                 f"{self.path} has other tables than a journal of geex, and was not changed. Use another name.",

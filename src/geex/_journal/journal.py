@@ -183,10 +183,10 @@ class Journal:
         Spans do not overlap, so of those that begin at `start` or before, the last one alone can reach it.
         """
         found = self.database.connection.execute(
-            f"SELECT {columns} FROM answers WHERE source = ?1 AND stop > ?2 AND start < ?3 AND start >= coalesce("
-            "(SELECT start FROM answers WHERE source = ?1 AND start <= ?2 ORDER BY start DESC LIMIT 1), ?2) "
-            "ORDER BY start",
-            (source, start, stop),
+            f"SELECT {columns} FROM answers WHERE source = :source AND stop > :start AND start < :stop "
+            "AND start >= coalesce((SELECT start FROM answers WHERE source = :source AND start <= :start "
+            "ORDER BY start DESC LIMIT 1), :start) ORDER BY start",
+            {"source": source, "start": start, "stop": stop},
         ).fetchall()
         # SQLite keeps any type in any column
         if not all(isinstance(entry, int | bytes) and not isinstance(row[1], bytes) for row in found for entry in row):

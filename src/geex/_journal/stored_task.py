@@ -19,6 +19,7 @@ import numpy as np
 
 from geex._arrays.arrays import dtype_of, host, library, restored_array
 from geex._problem.declared import Call, Unnamed
+from geex._problem.table.cells import Cells
 from geex._problem.task import Task
 from geex._protocols import Features, Method, RoundsMethod, Stop
 from geex._stored_names import UnknownName, Unstable, encoded, restored
@@ -26,20 +27,22 @@ from geex._stored_types import matches, wrong_field
 from geex.errors import GeexError, JournalError
 
 # The version of the stored settings.
-FORMAT = "run/1"
+TASK_FORMAT = "run/1"
 # The types of its parts. The target is one output, or a list of them, each an index or a label.
-TYPES: dict[str, Any] = {
+TASK_TYPES: dict[str, Any] = {
     "method": Method,
     "features": Features,
     "stop": Stop | None,
     "queries": int,
     "seed": int,
     "twice": bool,
+    "background": bool,
+    "cells": Cells | None,
     "baseline": str | float | bool | tuple[Any, ...] | Call | Unnamed | None,
     "target": int | str | list[int | str] | None,
 }
 # Two runs that differ in none of these, and in no array, are the same run.
-COMPARED = ("method", "features", "seed", "dtype", "identity")
+COMPARED_SETTINGS = ("method", "features", "seed", "dtype", "identity")
 # For a method in rounds, these decide what is queried too.
 COMPARED_IN_ROUNDS = ("target", "score")
 
@@ -73,7 +76,7 @@ def written(task: Task, model: StoredModel) -> tuple[str, str, bytes]:
     arrays |= {f"bound {i}": host(bound) for i, bound in enumerate(task.bounds or ())}
     given = dict(arrays)
     settings = {
-        "format": FORMAT,
+        "format": TASK_FORMAT,
         "method": encoded(task.method, arrays),
         "features": encoded(task.features, arrays),
         "score": _score(task.score),
@@ -87,6 +90,7 @@ def written(task: Task, model: StoredModel) -> tuple[str, str, bytes]:
         "library": library(task.explicand),
         "dtype": str(task.dtype).removeprefix("torch."),
         "identity": model.identity,
+        "cells": encoded(task.cells),
         "model": {
             "identity": model.identity,
             "labels": model.labels,
@@ -143,6 +147,7 @@ def _task(facts: dict[str, Any], content: dict[str, np.ndarray], given: dict[str
         seed=facts["seed"],
         target=facts["target"],
         twice=facts["twice"],
+        cells=restored(facts.get("cells"), content),
         background=facts.get("background", False),  # journals of before do not have it
         baseline=restored(facts["baseline"], content),
         method=_part("method", facts, content, given),
@@ -159,7 +164,7 @@ def _check(task: Task) -> None:
         numbers = host(array)
         _require(numbers.dtype.kind == "f" and numbers.shape == shape and numbers.size > 0, "arrays")
     _require(bool(task.baselines) and bool(np.isfinite(host(task.explicand)).all()), "arrays")
-    for name, kind in TYPES.items():
+    for name, kind in TASK_TYPES.items():
         _require(matches(getattr(task, name), kind), name)
     _require(task.queries > 0 and task.seed >= 0, "queries or seed")
     _require(task.target != [], "target")
@@ -173,9 +178,9 @@ def _require(condition: bool, name: str) -> None:
 def _facts(settings: str) -> dict[str, Any]:
     """Return the settings. Raise JournalError if this version does not read their format."""
     facts: dict[str, Any] = json.loads(settings)
-    if facts.get("format") != FORMAT:
+    if facts.get("format") != TASK_FORMAT:
         raise JournalError(
-            f"The journal holds a run in format {facts.get('format')!r}; this version of geex reads {FORMAT!r}. "
+            f"The journal holds a run in format {facts.get('format')!r}; this version of geex reads {TASK_FORMAT!r}. "
             "Use the version that wrote it.",
             code="journal-run-format",
         )
@@ -217,7 +222,7 @@ def _key(task: Task, settings: dict[str, Any], arrays: dict[str, np.ndarray]) ->
         "method": encoded(task.method, brief=True),
         "features": encoded(task.features, brief=True),
     }
-    names = COMPARED + COMPARED_IN_ROUNDS if isinstance(task.method, RoundsMethod) else COMPARED
+    names = COMPARED_SETTINGS + COMPARED_IN_ROUNDS if isinstance(task.method, RoundsMethod) else COMPARED_SETTINGS
     digest = hashlib.sha256(json.dumps([compared[name] for name in names], sort_keys=True).encode())
     if task.background:
         digest.update(b"background")

@@ -25,7 +25,7 @@ from geex._stored_names import stored
 from geex.errors import MethodError
 
 # Evenly spread positions, from which α is made.
-ROUND = Dense()
+SPREAD_POSITIONS = Dense()
 # The smallest α, and the smallest 1 − α: float32 distinguishes 1 − α from 1 down to here.
 NEAREST = 2.0**-20
 # The most places of an axis whose bumps are one matrix.
@@ -59,7 +59,7 @@ class PresenceMasks(Search):
         xp = namespace(explicand)
         alpha = np.full(count, self.alpha)
         if self.alpha is None:
-            alpha = np.sin(pi / 2 * ROUND.alpha(seed, chunk * count, count)) ** 2
+            alpha = np.sin(pi / 2 * SPREAD_POSITIONS.alpha(seed, chunk * count, count)) ** 2
             alpha = np.clip(alpha, NEAREST, 1 - NEAREST)
         stream = Stream(seed, (4, chunk), explicand)
         shape = self.features.shape(tuple(explicand.shape))

@@ -30,7 +30,7 @@ from geex._stored_names import stored
 # Members of a stratum from which on they are drawn with replacement: a repetition is practically impossible.
 COUNTED = 2**53
 # The fewest queries: two draws, from whose difference an error is estimated.
-LEAST = 4
+FEWEST_QUERIES = 4
 
 
 @stored("subsets/1")
@@ -45,7 +45,7 @@ class Subsets(Search):
 
     @property
     def least(self) -> int:
-        return min(LEAST, 2 * self.all_draws)
+        return min(FEWEST_QUERIES, 2 * self.all_draws)
 
     @property
     def all_draws(self) -> int:

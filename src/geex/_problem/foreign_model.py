@@ -5,6 +5,7 @@ A model is any callable. These attributes are optional:
 labels     names of the outputs             shape      the shape of x
 names      names of the features            limits     how the model may be called (`geex.Limits`)
 absence    what a baseline of zeros is      identity   a text that is another one for another model
+frames     whether it takes data frames     cells      the row of a table that x stands for
 most_rows  the most rows of one call
 """
 
@@ -37,6 +38,16 @@ class Carried:
         """What a baseline of zeros stands for."""
         absence = getattr(self.model, "absence", None)
         return absence if isinstance(absence, str) else None
+
+    @property
+    def frames(self) -> bool:
+        """Whether it was made for data frames, and takes them."""
+        return getattr(self.model, "frames", False) is True
+
+    @property
+    def cells(self) -> Any:
+        """The row of a table that x stands for."""
+        return getattr(self.model, "cells", None)
 
     @property
     def shape(self) -> Any:

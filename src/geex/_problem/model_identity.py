@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from geex._problem.digest import PLAIN, digest
+from geex._problem.digest import PLAIN_TYPES, digest
 from geex._problem.foreign_model import Carried
 
 
@@ -89,7 +89,7 @@ def _settings(part: Any) -> list[tuple[str, Any]]:
         for name, value in sorted(vars(part).items())
         if name != "training"
         and not name.startswith("_")
-        and (isinstance(value, (*PLAIN, tuple, list)) or callable(value))
+        and (isinstance(value, (*PLAIN_TYPES, tuple, list)) or callable(value))
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,10 @@ class Features(Storable, ABC):
     def names(self) -> list[str] | None:
         """Return the names of the features. Default: None; they are named by their places."""
         return None
+
+    def of_columns(self, names: Sequence[str] | None) -> Features:
+        """Return the features for an x whose elements have these names; None: it has no names. Default: the same."""
+        return self
 
 
 @dataclass(frozen=True)

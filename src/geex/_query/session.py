@@ -83,11 +83,9 @@ def engine(
     """Return the engine that the arguments of `explain` describe."""
     carried = Carried(model)
     if not callable(model):
-        fix = "Pass geex.models.sklearn(model)." if carried.estimator else ""
         raise InputError(
             f"`model` must be a callable from a batch (n, *shape) to (n,) or (n, k); got {shown(model)}.",
             code="model-not-callable",
-            fix=fix,
         )
     if journal is not None:
         file_path("journal", journal, InputError)

@@ -18,8 +18,9 @@ from geex._results.target_axis import numbers, with_axis
 if TYPE_CHECKING:
     from geex._results.explanation import Explanation
 
-LEVEL = 0.95
-ROUNDING = 1e-6  # of the larger of f(x) and f(x̊)
+# The confidence level of the interval of the gap.
+GAP_LEVEL = 0.95
+GAP_ROUNDING = 1e-6  # of the larger of f(x) and f(x̊)
 DIFFERENCES = {  # what a value is a difference of scores for, so that a sum of values can be compared with the change
     Quantity.SHAPLEY,
     Quantity.BANZHAF,
@@ -90,7 +91,7 @@ def account(
     What is left stands beside its interval, so it lies in it; the total is the rest of the change.
     """
     comparable = explanation.adds_up or explanation.estimand.quantity in DIFFERENCES
-    width = float(stdtrit(explanation.freedom, 0.5 + LEVEL / 2)) * float(error)
+    width = float(stdtrit(explanation.freedom, 0.5 + GAP_LEVEL / 2)) * float(error)
     middle = float(left + total - centre)
     ends = (middle - width, middle + width)
     if not rounding(left, error, output, base):
@@ -102,7 +103,7 @@ def account(
 
 def rounding(gap: float, error: float, output: float, base: float) -> bool:
     """Whether a gap, and its error where it has one, is no more than rounding of f(x) and f(x̊)."""
-    return max(abs(gap), 0.0 if np.isnan(error) else error) < ROUNDING * max(abs(output), abs(base), 1e-300)
+    return max(abs(gap), 0.0 if np.isnan(error) else error) < GAP_ROUNDING * max(abs(output), abs(base), 1e-300)
 
 
 def _sums(values: Array) -> Sequence[float]:

@@ -20,7 +20,7 @@ from geex._problem.outputs import Score, scored
 from geex._protocols import Estimate, ModelNoise
 
 # The share of f(x) up to which two answers for x differ by rounding alone.
-ROUNDING = 1e-5
+REPEATED = 1e-5
 # The share of f(x) − f(x̊) from which on the noise of one answer matters.
 STEADY = 1e-3
 # Votes and marks are multiples of 1/m, with m up to so many.
@@ -93,7 +93,7 @@ class EndAnswers:
         if self.repeats is not None and self.repeats.sample is not None and self.repeats.sample.shape[0]:
             span = np.maximum(span, np.ptp(host(self._scored(self.repeats.sample)), axis=0))
         sizes = [*self._observed, self._draws]
-        return any(bool(np.any((one > STEADY * span) & (one > ROUNDING * size))) for one in sizes)
+        return any(bool(np.any((one > STEADY * span) & (one > REPEATED * size))) for one in sizes)
 
     @property
     def noise(self) -> Array | None:
@@ -149,7 +149,7 @@ class EndAnswers:
             return None
         if not self.noisy:  # what is more than rounding is known from two answers alone
             own = self.deviations[0]
-            own = like(np.where(own > ROUNDING * np.abs(host(self.output)), own, 0.0), self.raw)
+            own = like(np.where(own > REPEATED * np.abs(host(self.output)), own, 0.0), self.raw)
             return ModelNoise(own, 2**0.5 * own, own)
         count = len(self.counts) - 1
         shares = [1.0, *[1 / count**2] * count] if self.background else [float(count), *[0.0] * count]

@@ -10,12 +10,15 @@ import numpy as np
 
 from geex._arrays.arrays import Array, dtype_of, host, like, namespace
 from geex._arrays.validation import file_path, is_number, truth, whole
-from geex._estimate.pairs import Interactions
+from geex._arrays.validation import shown as shown_value
+from geex._estimate.pairs import HasInteractions
 from geex._problem.estimand import Estimand
 from geex._problem.features import neighbouring
 from geex._problem.outputs import checked_labels
+from geex._problem.table.cells import Cells
 from geex._protocols import Features
-from geex._results.end_answers import ROUNDING, STEADY
+from geex._results.conversions import as_frame, as_shap
+from geex._results.end_answers import REPEATED, STEADY
 from geex._results.findings import Findings, TopFeatures, check_level, inside, quantile, resolution
 from geex._results.loaded_checks import check_loaded
 from geex._results.nothing_found import nothing_found
@@ -25,7 +28,7 @@ from geex._results.saved_file import read_file, readable, write_file
 from geex._results.settings import Settings
 from geex._results.summary import advised, described
 from geex._results.target_axis import is_single, numbers, numbers_from_file, with_axis
-from geex.errors import FileError, InputError, MethodError
+from geex.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,11 +38,12 @@ if TYPE_CHECKING:
     from geex._query.retrying_call import Model
     from geex._results.record import Record
 
-MOST = 1e3
+# From this multiple of f(x) − f(x̊) on, an error leads to no advice.
+MOST_ERROR_SHARE = 1e3
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(HasInteractions):
     """Values of the features of one decision, with standard errors, in the array library and on the device of x.
 
     `explain`, `estimate` and `load` make explanations. `print(explanation)` shows a summary.
@@ -91,6 +95,9 @@ class Explanation:
     centre : array, like values, or None
         The centre of the intervals, if it differs from the values. For a regression these are unbiased values, which do
         not depend on the prior and have more noise. `stderr` belongs to them.
+    cells : Cells or None
+        The cells of a row with words, categories or missing values, for which `explicand` has codes: `names`, `values`,
+        and `absent`, the cells of the baseline.
     sent : int or None
         The number of rows that the run sent to the model, those of failed calls included. Answers that the journal held
         were not sent. None: not known.
@@ -133,6 +140,7 @@ class Explanation:
     ended: str = ""
     reach: Array | float | None = None
     centre: Array | None = field(default=None, repr=False)
+    cells: Cells | None = field(default=None, repr=False)
     sent: int | None = None
     failed: int = 0
 
@@ -155,13 +163,16 @@ class Explanation:
             `tolerance` is not a positive number.
         """
         if not is_number(tolerance) or tolerance <= 0:
-            raise InputError(f"tolerance is {tolerance!r}; wanted a share of f(x) − f(x̊) such as 0.05.")
+            raise InputError(
+                f"`tolerance` must be a positive share of f(x) − f(x̊), such as 0.05; got {shown_value(tolerance)}.",
+                code="tolerance-not-positive",
+            )
         if self.reach is None:
             return None
         share = self.error_share()
         if share == 0 and np.isfinite(self.freedom) and not np.any(host(self.values)):
             return None  # nothing that was asked made a difference: no error is known
-        if not np.isfinite(share) or share >= MOST:
+        if not np.isfinite(share) or share >= MOST_ERROR_SHARE:
             return None
         wanted = needed(self.queries, share, tolerance)
         searches = [] if self.record is None else [plan.search for plan in self.record.plans]
@@ -188,7 +199,7 @@ class Explanation:
         if self.noise_stderr is not None:
             return True
         noise, output, base = (numbers(shown) for shown in (self.noise, self.output, self.base_value))
-        rounding = ROUNDING * np.maximum(np.abs(output), np.abs(base))
+        rounding = REPEATED * np.maximum(np.abs(output), np.abs(base))
         return bool(np.any((noise > STEADY * np.abs(output - base)) & (noise > rounding)))
 
     @property
@@ -232,11 +243,14 @@ class Explanation:
         labels, names = checked_labels(labels), checked_labels(names, "names", "feature")
         size = int(np.prod(self._shape))
         if names is not None and len(names) != size:
-            raise InputError(f"names has {len(names)} entries and there are {size} features; wanted one for each.")
+            raise InputError(
+                f"`names` must have one entry for each of the {size} features; got {len(names)}.", code="names-count"
+            )
         known = max(self.targets) + 1 if self.record is None else int(self.record.ends.shape[1])
         if labels is not None and len(labels) < known:
             raise InputError(
-                f"labels has {len(labels)} entries and the model has {known} outputs or more; wanted one for each."
+                f"`labels` must have one entry for each output of the model, {known} or more; got {len(labels)}.",
+                code="labels-count",
             )
         return replace(
             self,
@@ -329,8 +343,55 @@ class Explanation:
         from geex.report import Extras, write
 
         if Path(path).suffix.lower() not in ("", ".htm", ".html"):
-            raise InputError(f"`path` must end in .html; got {str(path)!r}.")
+            raise InputError(f"`path` must end in .html; got {str(path)!r}.", code="path-not-html")
         return write(self, Path(path), Extras(image, model, curves, title, call, input_name, model_name))
+
+    def to_frame(self, level: float = 0.95) -> Any:
+        """Return a pandas data frame with a row for each feature.
+
+        Parameters
+        ----------
+        level
+            The level of the intervals, a probability.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns `feature`, `value`, `stderr`, `low`, `high`, and `data` and `baseline`, what x and the baseline
+            have there. With several targets, a first column `output`, and a row for each output and feature. Features
+            that are groups of elements have no `data` and `baseline`.
+
+        Raises
+        ------
+        InputError
+            `level` is not a probability.
+        MissingPackage
+            pandas is not installed.
+        """
+        return as_frame(self, level)
+
+    def to_shap(self, level: float = 0.95) -> Any:
+        """Return a shap.Explanation of this input, for shap's plots.
+
+        Parameters
+        ----------
+        level
+            The level of the intervals, a probability.
+
+        Returns
+        -------
+        shap.Explanation
+            `values`, (*features) or (*features, targets), `base_values`, `data`, the names of features and outputs,
+            `error_std`, and the ends of the intervals as `lower_bounds` and `upper_bounds`.
+
+        Raises
+        ------
+        InputError
+            `level` is not a probability.
+        MissingPackage
+            shap is not installed.
+        """
+        return as_shap(self, level)
 
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> tuple[Array, Array]:
         """Return the lower and upper ends of an interval for each value, from Student's t with `freedom` degrees.
@@ -552,47 +613,8 @@ class Explanation:
             arrays = (self.values, self._around, self.stderr)
             found = widest(row, *(with_axis(array, self.target) for array in arrays))
         width = quantile(level, self.freedom)
-        change = numbers(self.output) - numbers(self.base_value)
-        change = change if self.adds_up else np.nan * change
+        change = (numbers(self.output) - numbers(self.base_value)) * (1 if self.adds_up else np.nan)
         return summed(found, width, change, is_single(self.target), self.record is not None)
-
-    def interactions(self) -> Interactions | list[Interactions]:
-        """Return the Shapley interaction values of all pairs of features, from the same queries.
-
-        They are exact where all subsets were queried.
-
-        Returns
-        -------
-        Interactions or list of Interactions
-            Values (p, p) with standard errors and intervals, for p features; a list for several targets.
-
-        Raises
-        ------
-        MethodError
-            The method has no interactions: only `geex.Shapley()` with a baseline of one row has them. Or the
-            explanation was loaded and has no answers: use `geex.estimate(journal).interactions()`.
-
-        Notes
-        -----
-        This is k-SII of order 2. For features j and k it is the mean of f(S ∪ jk) − f(S ∪ j) − f(S ∪ k) + f(S) over
-        subsets S of the other features, all sizes alike.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import geex
-        >>> product = lambda z: z[:, 0] * z[:, 1] + z[:, 2]
-        >>> found = geex.explain(product, np.ones(3), method=geex.Shapley(), progress=False)
-        >>> round(float(found.interactions().values[0, 1]), 6)
-        1.0
-        """
-        if self.record is None:
-            raise MethodError(
-                "A loaded explanation has no answers. Use geex.estimate(journal).interactions() on the run's journal.",
-                code="no-answers",
-            )
-        found = [replace(pairs, names=self.names) for pairs in self.record.interactions()]
-        return found[0] if is_single(self.target) else found
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all but the record to an .npz file, which contains no pickle.
@@ -653,12 +675,11 @@ class Explanation:
         return shown(self)
 
 
-_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "end_queries", "sent", "failed")
+# Fields as a saved file holds them: some may be missing, some have an array for each feature or each end.
+_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "end_queries", "sent", "failed", "cells")
 _FACTS = ("target", "queries", "freedom", "estimand", "settings")
-_EXTRA = ("explicand", "baseline", "centre", "noise_stderr")
-_NUMBERS = ("noise", "reach")
-_OF_FEATURES = ("values", "stderr")
-_ENDS = ("base_value", "output", "gap", "gap_stderr")
+_EXTRA, _NUMBERS = ("explicand", "baseline", "centre", "noise_stderr"), ("noise", "reach")
+_OF_FEATURES, _ENDS = ("values", "stderr"), ("base_value", "output", "gap", "gap_stderr")
 _ARRAYS = (*_OF_FEATURES, *_ENDS)
 
 

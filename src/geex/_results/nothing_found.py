@@ -2,18 +2,19 @@
 
 from typing import TYPE_CHECKING
 
-from geex._problem.features import Groups, neighbouring
+from geex._problem.features import neighbouring
+from geex._problem.groups import Groups
 
 if TYPE_CHECKING:
     from geex._results.explanation import Explanation
 
 # Features up to which coarser ones are no help.
-FEW = 8
+FEW_FEATURES = 8
 
 
 def nothing_found(explanation: "Explanation", count: int, things: str = "features") -> str:
     """Return that none of `count` features of an output differs from 0, and what helps, in one line."""
-    coarser = f" or {_coarser(explanation)}" if count > FEW else ""
+    coarser = f" or {_coarser(explanation)}" if count > FEW_FEATURES else ""
     return f"None of {count:,} {things} stands out from noise. Use more queries{coarser}."
 
 

@@ -1,6 +1,6 @@
 """What was asked and answered, and the explanation that is made of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
@@ -12,6 +12,7 @@ from geex._estimate.answers import Answers
 from geex._estimate.interactions import mean_pairs
 from geex._estimate.pairs import Interactions
 from geex._estimate.rescaled import rescaling
+from geex._estimate.zeros import Zeros, are_equal
 from geex._plan.plan import Chunk, Plan
 from geex._problem.declared import Unnamed, declared
 from geex._problem.estimand import Additive, Estimand
@@ -26,7 +27,7 @@ from geex._version import __version__
 from geex.errors import MethodError
 
 # Errors beyond have squares that float64 does not hold, or nearly.
-SMALL, LARGE = 1e-140, 1e140
+SMALL_ERROR, LARGE_ERROR = 1e-140, 1e140
 RARE = 1.5  # half of what 95% of as many draws would have met, in draws
 
 
@@ -68,7 +69,9 @@ class Record:
         standard errors: (k, r) each."""
         parts: list[Estimate] = []
         for answers in self.method_answers():
-            found = rescaling(partial(self.task.method.regions, rows=rows), answers)
+            alike = self.task.method.compares and are_equal(answers.plan.explicand, answers.plan.baseline)
+            regions = partial(self.task.method.regions, rows=rows)
+            found = Zeros(answers.span, rows.shape[0]) if alike else rescaling(regions, answers)
             if found is None:
                 raise MethodError(
                     f"{type(self.task.method).__name__} has no joint errors, so its values cannot be summed up.",
@@ -104,7 +107,10 @@ def _centres(parts: list[Estimate]) -> list[Array]:
 
 
 def estimated(method: Method, answers: Answers) -> Estimate:
-    """Return the estimate for one baseline."""
+    """Return the estimate for one baseline. Where x equals it, nothing differs: the values are 0."""
+    plan = answers.plan
+    if method.compares and are_equal(plan.explicand, plan.baseline):
+        return Zeros(answers.span, prod(plan.features.shape(tuple(plan.explicand.shape))))
     found = rescaling(method.estimate, answers)
     if not isinstance(found, Estimate):
         raise MethodError(
@@ -113,6 +119,14 @@ def estimated(method: Method, answers: Answers) -> Estimate:
             code="estimate-not-an-estimate",
         )
     return found
+
+
+def feature_names(task: Task, names: Sequence[str] | None) -> list[str] | None:
+    """Return the names of the features, given those of the elements of x; None where there is not one for each."""
+    own = None if task.features.elementwise else task.features.names()
+    found = names if own is None else own
+    count = prod(task.features.shape(tuple(task.explicand.shape)))
+    return list(found) if found is not None and len(found) == count else None
 
 
 def stored(plan: Plan, answers: Array) -> Iterator[tuple[Chunk, Array]]:
@@ -151,6 +165,7 @@ def explained(record: Record, parts: list[Estimate]) -> Explanation:
         explicand=task.explicand,
         features=task.features,
         baseline=sum(task.baselines) / len(task.baselines),
+        cells=task.cells,
         record=record,
         centre=without_axis(centre, single) if any(part.centre is not None for part in parts) else None,
         partial=record.partial,
@@ -181,7 +196,7 @@ def _together(errors: list[Array], count: int | None = None) -> Array:
     errors if it is None."""
     xp, count = namespace(errors[0]), count or len(errors)
     size = max(float(xp.max(xp.abs(one))) if prod(one.shape) else 0.0 for one in errors)
-    if not 0 < size < np.inf or SMALL < size < LARGE:
+    if not 0 < size < np.inf or SMALL_ERROR < size < LARGE_ERROR:
         return sum(one**2 for one in errors) ** 0.5 / count
     return size * (sum((one / size) ** 2 for one in errors) ** 0.5 / count)
 

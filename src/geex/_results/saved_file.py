@@ -14,7 +14,8 @@ from geex._protocols import Features
 from geex._stored_names import UnknownName, encoded, restored, why_unstable
 from geex.errors import FileError
 
-FORMAT = "explanation/1"
+# The version of saved explanations.
+FILE_FORMAT = "explanation/1"
 
 
 def write_file(path: Path, facts: dict[str, Any], arrays: dict[str, np.ndarray], features: Features | None) -> Path:
@@ -25,7 +26,7 @@ def write_file(path: Path, facts: dict[str, Any], arrays: dict[str, np.ndarray],
     handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with open(handle, "wb") as file:
-            np.savez_compressed(file, format=np.array(FORMAT), facts=told, **arrays)  # type: ignore[arg-type]
+            np.savez_compressed(file, format=np.array(FILE_FORMAT), facts=told, **arrays)  # type: ignore[arg-type]
         os.chmod(part, 0o644)
         os.replace(part, path)
     except BaseException:
@@ -44,9 +45,10 @@ def read_file(path: Path, wanted: Sequence[str]) -> tuple[dict[str, Any], dict[s
                 )
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays_file:
             content = {name: arrays_file[name] for name in arrays_file.files}
-        if str(content["format"]) != FORMAT:
+        if str(content["format"]) != FILE_FORMAT:
             raise FileError(
-                f"{path} is in format {str(content['format'])!r}; this version reads {FORMAT!r}.", code="file-format"
+                f"{path} is in format {str(content['format'])!r}; this version reads {FILE_FORMAT!r}.",
+                code="file-format",
             )
         facts = {name: restored(fact, content) for name, fact in json.loads(str(content["facts"])).items()}
         missing = [name for name in wanted if name not in facts and name not in content]

@@ -15,11 +15,17 @@ from geex._results.numbers import Column, column, probability
 if TYPE_CHECKING:
     from geex._results.explanation import Explanation
 
-SHOWN = 5  # outputs
-LISTED = 8  # features
-WIDTH = 100
-LONGEST = 40  # characters of a feature's name
-MANY = 10_000_000
+# Outputs that are named.
+MOST_NAMED = 5
+# Features that are listed.
+LISTED_FEATURES = 8
+# Characters of a line.
+LINE_WIDTH = 100
+# Characters of a feature's name.
+LONGEST_NAME = 40
+# Advice names no larger number of queries.
+MANY_QUERIES = 10_000_000
+# What intervals leave out.
 BIAS = "Intervals do not include bias from smoothing or from the adaptive choice of queries."
 
 
@@ -40,7 +46,7 @@ def body(explanation: "Explanation") -> list[str]:
 def advised(explanation: "Explanation", wanted: int | None, tolerance: float) -> str:
     """Return what `needed` found, in a sentence."""
     if wanted is None:
-        return "The number of queries that would be needed is not known."
+        return "The number of queries that would be needed cannot be estimated."
     if wanted == 0:
         same = "" if explanation.noise is not None else ", if the model answers the same each time"
         return f"The values are exact{same}: more queries would change nothing."
@@ -49,7 +55,7 @@ def advised(explanation: "Explanation", wanted: int | None, tolerance: float) ->
         noisy = explanation.error_share() > tolerance
         return f"The model's own noise is too large for {aim}." if noisy else f"These queries are enough for {aim}."
     led = explanation.estimand.adaptive
-    count = f"More than {MANY:,}" if wanted > MANY else f"About {_rounded(wanted) if led else wanted:,}"
+    count = f"More than {MANY_QUERIES:,}" if wanted > MANY_QUERIES else f"About {_rounded(wanted):,}"
     return f"{count} queries would be needed for {aim} ({'rough estimate; ' * led}you used {explanation.queries:,})."
 
 
@@ -93,7 +99,7 @@ def caveats(explanation: "Explanation") -> list[str]:
     limits = BIAS if explanation.estimand.adaptive else ""
     parts = [f"Values: {meaning}." if meaning else "", limits, _correction(explanation), explanation.advice()]
     text = " ".join(part for part in parts if part)
-    return [textwrap.fill(text, WIDTH, break_on_hyphens=False, break_long_words=False)]
+    return [textwrap.fill(text, LINE_WIDTH, break_on_hyphens=False, break_long_words=False)]
 
 
 def table(head: list[str], body: list[list[str]]) -> list[str]:
@@ -113,7 +119,7 @@ def place(explanation: "Explanation", where: tuple[int, ...], shape: tuple[int, 
     """Return a feature's name, or its place."""
     if explanation.names:
         name = one_line(explanation.names[int(np.ravel_multi_index(where, shape))])
-        return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+        return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
     if len(where) == 2:
         return f"row {where[0]}, column {where[1]}"
     return f"feature {where[0]}" if len(where) == 1 else f"element {', '.join(map(str, where))}"
@@ -167,7 +173,9 @@ def looks(explanation: "Explanation") -> str:
 def _headline(explanation: "Explanation") -> str:
     target = explanation.target
     if isinstance(target, list):
-        return f"Explanation of outputs {target}" if len(target) <= SHOWN else f"Explanation of {len(target)} outputs"
+        return (
+            f"Explanation of outputs {target}" if len(target) <= MOST_NAMED else f"Explanation of {len(target)} outputs"
+        )
     name = label(explanation, target)
     found = f"output {target} ({name})" if explanation.labels else name
     return f"Explanation of {found}: {certainty(explanation, target, float(explanation.output))}"
@@ -194,11 +202,11 @@ def _features(explanation: "Explanation") -> list[str]:
     ends = (explanation.values_in_interval(0.95, True), explanation.stderr, *explanation.interval(0.95, True))
     values, stderr, low, high = (np.asarray(host(end), np.float64) for end in ends)
     found = (explanation.findings.marks <= 1 - LEVEL).reshape(values.shape)
-    order = np.lexsort((-np.abs(values).ravel(), ~found.ravel()))[:LISTED]
+    order = np.lexsort((-np.abs(values).ravel(), ~found.ravel()))[:LISTED_FEATURES]
     wheres = [tuple(int(i) for i in np.unravel_index(flat, values.shape)) for flat in order]
     style = column([float(values[w]) for w in wheres], [float(stderr[w]) for w in wheres])
     unit = f", × {style.unit}" if style.unit else ""
-    few = "Feature" if values.size <= LISTED else f"Largest of {values.size:,} features"
+    few = "Feature" if values.size <= LISTED_FEATURES else f"Largest of {values.size:,} features"
     intervals = [style.interval(low[w], high[w]) for w in wheres]
     wide = max(map(len, intervals))
     body = [
@@ -247,8 +255,8 @@ def _unit(unit: str) -> str:
 
 def _outputs(explanation: "Explanation") -> list[str]:
     """Several outputs as a table: one line each."""
-    targets = explanation.target if isinstance(explanation.target, list) else [explanation.target]
-    found = accounts(explanation)[:SHOWN]
+    targets = explanation.targets
+    found = accounts(explanation)[:MOST_NAMED]
     style = column([n for one in found for n in (one.base, one.output, one.total)], [one.error for one in found])
     body, quiet = [], explanation.findings.quiet
     for j, (target, one) in enumerate(zip(targets, found, strict=False)):
@@ -259,7 +267,7 @@ def _outputs(explanation: "Explanation") -> list[str]:
         largest = place(explanation, tuple(map(int, where)), values.shape)
         body.append([name, *cells, "none stands out" if quiet[j] else largest])
     head = ["Output", f"f(x){f', × {style.unit}' if style.unit else ''}", "f(x̊)", "sum", "left", "largest feature"]
-    more = [f"… and {len(targets) - SHOWN} more outputs"] if len(targets) > SHOWN else []
+    more = [f"… and {len(targets) - MOST_NAMED} more outputs"] if len(targets) > MOST_NAMED else []
     return [*table(head, body), *more]
 
 

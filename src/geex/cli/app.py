@@ -132,7 +132,14 @@ def evaluate(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE…", help="Explanations that geex explain -o FILE.npz wrote.")
     ],
-    score: options.Score = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            help="What the curves measure: answer, softmax (of logits) or margin. Default: the score of each "
+            "explanation; for log-odds, the probability.",
+            rich_help_panel=options.EXPLAINED,
+        ),
+    ] = None,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -194,7 +201,7 @@ def resume(
     """
     if not Path(journal).is_file():
         raise InputError(f"JOURNAL must be a file; there is none at {journal}.", code="journal-missing")
-    check_journal(journal)
+    check_journal(journal, "JOURNAL")
     outputs = [str(path.resolve()) if not is_stream(path.name) else path.name for path in output_paths(output or ())]
     replaced = {"--header": header or [], "--request": [] if request is None else [request]}
     arguments, folder = replay.arguments_to_resume(journal, replaced, model)
@@ -217,7 +224,16 @@ def resume(
 @app.command(epilog="Example: geex show cat.npz -o cat.html")
 def show(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A saved explanation (.npz) or a journal.")],
-    target: options.Target = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            help="The output to show, an index or a label. A journal holds all outputs, a saved explanation one. "
+            "Default: the output that was explained.",
+            rich_help_panel=options.EXPLAINED,
+        ),
+    ] = None,
     labels: options.Labels = None,
     output: options.Output = None,
     as_json: options.AsJson = False,

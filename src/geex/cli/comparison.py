@@ -22,7 +22,7 @@ from geex.plot.view import channel_axis
 from geex.report.words import STOPPED, duration
 
 # Steps of a curve, and so queries.
-STEPS = 50
+COMPARISON_STEPS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ def comparand(
     settings: dict[str, Any] = {
         "score": None if score is None else curve_score(score),
         "replacement": replacement,
-        "step": max(1, -(-int(np.prod(explanation.values.shape)) // STEPS)),
+        "step": max(1, -(-int(np.prod(explanation.values.shape)) // COMPARISON_STEPS)),
     }
     conditions = {
         "input": digest(host(x)),

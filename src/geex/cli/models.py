@@ -15,9 +15,10 @@ from geex.cli.imports import imported
 from geex.cli.options import ModelOptions
 from geex.cli.replay import VARIABLE
 from geex.errors import InputError
+from geex.models.scikit_learn import as_model
 
 # What MODEL may be, for messages.
-FORMS = "an ONNX file (model.onnx), an address (https://…) or package.module:name"
+MODEL_FORMS = "an ONNX file (model.onnx), an address (https://…) or package.module:name"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +54,19 @@ def chosen_limits(options: ModelOptions, model: Model) -> Limits | None:
 
 def model_of(name: str, options: ModelOptions) -> Model:
     """Return the model that MODEL names."""
-    if name.startswith(("http://", "https://")):
+    if name.startswith(("http:", "https:")):
         return _service(name, options)
     if name.lower().endswith(".onnx"):
         if not Path(name).is_file():
-            raise InputError(f"MODEL must be {FORMS}; there is no file {name!r}.", code="model-file-missing")
+            raise InputError(f"MODEL must be {MODEL_FORMS}; there is no file {name!r}.", code="model-file-missing")
         return models.onnx(name, input=options.input_name, output=options.output_name)
     module, colon, attribute = name.partition(":")
     if colon and module and attribute:
         model = adapted(imported(module, attribute, "MODEL"), name)
         return model if identity(model) else Imported(model, source_identity(name, sys.modules[module]))
     raise InputError(
-        f"MODEL must be {FORMS}; got {name!r}. For another file, write a module that loads it.", code="model-unknown"
+        f"MODEL must be {MODEL_FORMS}; got {name!r}. For another file, write a module that loads it.",
+        code="model-unknown",
     )
 
 
@@ -114,11 +116,9 @@ def _header(text: str) -> tuple[str, Any]:
 
 def adapted(found: Any, name: str) -> Model:
     """Return an object as a model: modules of PyTorch and estimators of scikit-learn get their adapters."""
-    carried = Carried(found)
-    if carried.module:
+    if Carried(found).module:
         return models.torch(found)
-    if carried.estimator and not callable(found):
-        return models.sklearn(found)
+    found = as_model(found)
     if not callable(found):
         raise InputError(
             f"MODEL must be callable, from (n, *shape) to (n,) or (n, k); {name} is of type {type(found).__name__}.",

@@ -164,7 +164,7 @@ class Question:
 class Preparation:
     """How the input is read."""
 
-    row: Annotated[int, Option(help="The row of the table, from 0.", rich_help_panel=PREPARATION)] = 0
+    row: Annotated[int, Option(help="The row of the table, from 0; -1 is the last.", rich_help_panel=PREPARATION)] = 0
     drop: Annotated[
         Several,
         Option(

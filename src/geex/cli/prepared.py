@@ -20,6 +20,8 @@ from geex.cli.options import ModelOptions, Preparation, Question
 from geex.cli.stored_explanations import with_names
 from geex.errors import InputError
 
+# The scores that help and messages list; others are variants of log_odds.
+LISTED_SCORES = ("answer", "softmax", "log_odds", "margin")
 # The kernel of a photo's default baseline, in pixels; smaller images have none.
 BLUR_KERNEL = 31
 # The standard deviation of this blur, in pixels.
@@ -102,4 +104,4 @@ def prepared(question: Question, preparation: Preparation, model_options: ModelO
 def check_score(score: str | None) -> None:
     """Raise InputError unless --score is one of the names."""
     if score is not None and score not in (AUTO, *SCORES):
-        raise InputError(f"--score must be one of {', '.join((AUTO, *SCORES))}; got {score!r}.", code="score-unknown")
+        raise InputError(f"--score must be {', '.join(LISTED_SCORES)} or {AUTO}; got {score!r}.", code="score-unknown")

@@ -19,7 +19,7 @@ from geex.models.redaction import SECRET_KEYS, TOKEN
 from geex.models.request_formats import ROWS
 
 # What stands in place of a secret.
-HIDDEN = "…"
+HIDDEN_WORD = "…"
 # A text of the command line that stands for a variable of the environment.
 VARIABLE = re.compile(r"env:(\w+)")
 # A number under a key that looks secret is a secret if it has so many digits: "max_tokens": 50 is none.
@@ -48,7 +48,7 @@ def harmless(arguments: list[str]) -> list[str]:
 
 def _header(text: str) -> str:
     name, _, value = text.partition(":")
-    return text if value.strip().startswith("env:") else f"{name}: {HIDDEN}"
+    return text if value.strip().startswith("env:") else f"{name}: {HIDDEN_WORD}"
 
 
 def _request(text: str) -> str:
@@ -56,7 +56,7 @@ def _request(text: str) -> str:
     try:
         template = json.loads(text)
     except (ValueError, RecursionError):
-        return HIDDEN
+        return HIDDEN_WORD
     return json.dumps(_without_secrets(template, ""), ensure_ascii=False)
 
 
@@ -65,12 +65,12 @@ def _without_secrets(part: Any, keys: str) -> Any:
     if isinstance(part, list):
         return [_without_secrets(entry, keys) for entry in part]
     if isinstance(part, dict):
-        return {TOKEN.sub(HIDDEN, key): _without_secrets(entry, f"{keys} {key}") for key, entry in part.items()}
+        return {TOKEN.sub(HIDDEN_WORD, key): _without_secrets(entry, f"{keys} {key}") for key, entry in part.items()}
     if isinstance(part, str) and (VARIABLE.fullmatch(part) or part in ROWS):
         return part
     if SECRET_KEYS.search(keys) and (isinstance(part, str) or len(str(part)) >= SHORTEST_NUMBER):
-        return HIDDEN
-    return TOKEN.sub(HIDDEN, part) if isinstance(part, str) else part
+        return HIDDEN_WORD
+    return TOKEN.sub(HIDDEN_WORD, part) if isinstance(part, str) else part
 
 
 # Options that may hold secrets, with the text that remains of their values.
@@ -80,7 +80,7 @@ SECRET_OPTIONS: dict[str, Callable[[str], str]] = {"--header": _header, "--reque
 def _address(url: str) -> str:
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")
-    hidden = (f"{HIDDEN}@{host[2]}" if host[1] else parts.netloc, f"?{HIDDEN}" if parts.query else "")
+    hidden = (f"{HIDDEN_WORD}@{host[2]}" if host[1] else parts.netloc, f"?{HIDDEN_WORD}" if parts.query else "")
     return f"{parts.scheme}://{hidden[0]}{parts.path}{hidden[1]}"
 
 
@@ -147,7 +147,7 @@ def arguments_to_resume(
         if values:
             arguments = _without(arguments, option)
             arguments += [word for value in values for word in (option, value)]
-    if any(HIDDEN in word for word in arguments):
+    if any(HIDDEN_WORD in word for word in arguments):
         raise InputError(
             f"The command that began {journal} had secrets, which are not stored. Pass them with --model, --request or "
             "--header, best as 'Name: env:VARIABLE'.",

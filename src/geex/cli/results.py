@@ -6,12 +6,13 @@ import numpy as np
 
 from geex._results.explanation import Explanation
 from geex._results.findings import LEVEL
+from geex._results.target_axis import is_single
 from geex.plot.bars import name
 from geex.plot.view import Output, Scene, output_name, scene
 from geex.report.words import duration
 
 # Features in the JSON of --json; a file holds all.
-LISTED = 20
+LISTED_IN_JSON = 20
 
 
 def text_of(explanation: Explanation) -> str:
@@ -39,14 +40,12 @@ def json_of(explanation: Explanation, everything: bool) -> dict[str, Any]:
     """Return the explanation as JSON can hold it; `everything` adds all values."""
     one = explanation.numpy()
     seen = scene(explanation, errors=False)
-    several = isinstance(one.target, list)
-    targets = one.target if isinstance(one.target, list) else [one.target]
-    labels = [output_name(target, one.labels) for target in targets]
-    tops = [listed(seen, output, LISTED) for output in seen.outputs]
+    labels = [output_name(target, one.labels) for target in one.targets]
+    tops = [listed(seen, output, LISTED_IN_JSON) for output in seen.outputs]
     counts = [int(np.sum(output.p_values <= 1 - LEVEL)) for output in seen.outputs]
     found: dict[str, Any] = {
         "target": one.target,
-        "label": labels if several else labels[0],
+        "label": labels[0] if is_single(one.target) else labels,
         "output": _listed(one.output),
         "base_value": _listed(one.base_value),
         "gap": _listed(one.gap),
@@ -61,8 +60,8 @@ def json_of(explanation: Explanation, everything: bool) -> dict[str, Any]:
         "partial": one.partial,
         "settings": _finite(one.settings.to_dict()),
         "shape": list(one.values.shape),
-        "significant": counts if several else counts[0],
-        "largest": tops if several else tops[0],
+        "significant": counts[0] if is_single(one.target) else counts,
+        "largest": tops[0] if is_single(one.target) else tops,
     }
     if everything:
         found |= {"names": one.names, "values": _listed(one.values), "stderr": _listed(one.stderr)}

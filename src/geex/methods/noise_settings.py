@@ -15,7 +15,7 @@ from geex._protocols import Family, Features
 from geex.errors import MethodError
 
 # Sizes whose squares are numbers of float64, and so are those of their inverses.
-LARGE = 1e100
+HUGE = 1e100
 # σ must leave room for this many standard deviations below the largest number of x's type.
 DEVIATIONS = 100
 
@@ -75,7 +75,7 @@ def _default_sigma(explicand: Array, baseline: Array) -> float:
     x, absent = (xp.astype(array, xp.float64) for array in (explicand, baseline))
     alike = float(xp.max(x)) == float(xp.min(x))
     largest = float(xp.max(xp.abs(x)))
-    unit = 1.0 if 1 / LARGE < largest < LARGE else largest or 1.0  # squares would leave the range of float64
+    unit = 1.0 if 1 / HUGE < largest < HUGE else largest or 1.0  # squares would leave the range of float64
     spread = float(xp.max(xp.abs(x - absent))) if alike else unit * float(xp.std(x / unit))
     return 0.5 * (spread or 1.0)
 

@@ -34,11 +34,11 @@ from geex.methods.score_method import ScoreMethod
 
 EXACT = 16  # pixels up to which subsets are asked: all of them may be
 # Players up to which the draws may be any number.
-SMALL = 1024
+SMALL_GAME = 1024
 # The most players of a process: its covariance of values is players × players.
-MOST = 4096
+MOST_PLAYERS = 4096
 # The most players times draws: the process works on some ten matrices of this size.
-ELEMENTS = 2**23
+PROCESS_ELEMENTS = 2**23
 # Players for each draw from which on so few draws say nothing of θ, and errors are too small.
 SPARSE = 5
 
@@ -111,7 +111,10 @@ class Shapley(Method):
 
     def draws_among_rows(self, explicand: Array, background: Array, features: Features) -> bool:
         shape = tuple(explicand.shape)
-        return len(neighbouring(features, shape)) < 2 and prod(features.shape(shape)) <= MOST_OVER_ROWS
+        if len(neighbouring(features, shape)) > 1 or prod(features.shape(shape)) > MOST_OVER_ROWS:
+            return False
+        # a single feature has no subsets to draw: f(x) and f(x̊) are all of its value
+        return len(row_subsets(explicand, background, features).players) > 1
 
     def estimate(self, answers: Answers) -> Shared:
         if answers.plan.has_background:
@@ -138,6 +141,6 @@ class Shapley(Method):
 def fits(players: int, draws: int) -> bool:
     """Return whether a process over subsets is fitted to so many draws: it works on matrices of draws × draws, draws ×
     players and players × players."""
-    if players <= SMALL:
+    if players <= SMALL_GAME:
         return players >= 1
-    return players <= MOST and players * draws <= ELEMENTS and players <= SPARSE * draws
+    return players <= MOST_PLAYERS and players * draws <= PROCESS_ELEMENTS and players <= SPARSE * draws

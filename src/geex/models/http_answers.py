@@ -12,7 +12,7 @@ from geex.models.redaction import SOURCE, excerpt
 from geex.models.request_formats import Malformed
 
 # Characters of a body that a message quotes.
-EXCERPT_LENGTH = 300
+BODY_EXCERPT = 300
 
 
 def checked_scores(rows: Any, count: int) -> Any:
@@ -53,7 +53,7 @@ def _is_finite(value: Any) -> bool:
 
 def start_of(content: bytes) -> str:
     """Return the start of a body, for a message."""
-    text = excerpt(content[:SOURCE].decode(errors="replace").strip(), EXCERPT_LENGTH)
+    text = excerpt(content[:SOURCE].decode(errors="replace").strip(), BODY_EXCERPT)
     return f": {text}" if text else ", with no body."
 
 

@@ -90,7 +90,7 @@ def _decoded(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 
 # guards _CLIENTS
-_LOCK = threading.Lock()
+_CLIENTS_LOCK = threading.Lock()
 # one client for each process and `verify`
 _CLIENTS: dict[tuple[int, bool | str], Any] = {}
 
@@ -98,7 +98,7 @@ _CLIENTS: dict[tuple[int, bool | str], Any] = {}
 def _client(verify: bool | str) -> Any:
     """Return the client of this process. A forked child has its own process id, and so its own client."""
     key = (os.getpid(), verify)
-    with _LOCK:
+    with _CLIENTS_LOCK:
         if key not in _CLIENTS:
             _CLIENTS[key] = _open_client(verify)
         return _CLIENTS[key]

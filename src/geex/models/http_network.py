@@ -15,7 +15,7 @@ from typing import Any
 from geex._query.calls.call_context import cancelled
 
 # Seconds between looks at whether the run is being stopped.
-LOOK = 0.1
+STOP_LOOK = 0.1
 # Seconds that an exchange has left when the run is stopped: its answer is paid for, and may be on its way.
 LAST_WAIT = 1.0
 # Bytes that are sent between looks at the deadline.
@@ -109,7 +109,7 @@ class Stream:
         now = _current()
         while True:
             try:
-                wait = min(LOOK, now.left())
+                wait = min(STOP_LOOK, now.left())
             except TimeoutError:
                 raise httpcore.ReadTimeout from None
             try:
@@ -179,7 +179,7 @@ def _in_time(connect: Callable[[float], Any]) -> Any:
 
     try:
         threading.Thread(target=run, args=(now.left(),), name="geex-connect", daemon=True).start()
-        while not done.wait(min(LOOK, now.left())):
+        while not done.wait(min(STOP_LOOK, now.left())):
             pass
     except BaseException as error:
         made.abandoned = True

@@ -25,7 +25,7 @@ from geex._problem.outputs import checked_labels
 from geex._query.calls.call_context import call_key
 from geex._query.limits import Limits
 from geex.errors import InputError, ModelError, Refused, TooLarge, TransientError, Unreachable, Unreadable
-from geex.models.http_answers import EXCERPT_LENGTH, checked_scores, retry_after_seconds, start_of
+from geex.models.http_answers import BODY_EXCERPT, checked_scores, retry_after_seconds, start_of
 from geex.models.http_client import Reply, library, send
 from geex.models.http_network import LARGEST_REPLY, ReplyTooLarge
 from geex.models.redaction import confidential, excerpt, remember
@@ -93,7 +93,7 @@ class Http:
             reason = f"{error}" if isinstance(error, Malformed) else f"{type(error).__name__}: {error}"
         # raised here, so that no error in the chain holds the body
         raise Unreadable(
-            f"{self.address} answered {reply.status}, but {excerpt(reason, EXCERPT_LENGTH)}{start_of(reply.content)}",
+            f"{self.address} answered {reply.status}, but {excerpt(reason, BODY_EXCERPT)}{start_of(reply.content)}",
             code="answer-unreadable",
         )
 
@@ -115,7 +115,7 @@ class Http:
                 code="reply-too-large",
             )
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, UnicodeError, OSError) as error:
-            failure = self._connection_failure(error, excerpt(str(error), EXCERPT_LENGTH))
+            failure = self._connection_failure(error, excerpt(str(error), BODY_EXCERPT))
         raise failure  # here, so that no error in the chain holds the request
 
     def _connection_failure(self, error: Exception, text: str) -> ModelError:
@@ -131,7 +131,7 @@ class Http:
             return Refused(f"The request to {self.address} cannot be made: {reason}", code="request-impossible")
         if isinstance(error, httpx.ConnectError):
             return Unreachable(
-                f"{self.address} could not be reached: {reason} Check the address.", code="service-unreachable"
+                f"{self.address} could not be reached ({text}). Check the address.", code="service-unreachable"
             )
         return TransientError(f"The connection to {self.address} broke off: {reason}", code="connection-lost")
 
@@ -143,7 +143,7 @@ class Http:
                 problem, retry_after_seconds(reply.headers.get("Retry-After")), code="service-unavailable"
             )
         if 300 <= reply.status < 400:
-            target = Address(excerpt(reply.headers.get("Location", "elsewhere"), EXCERPT_LENGTH))
+            target = Address(excerpt(reply.headers.get("Location", "elsewhere"), BODY_EXCERPT))
             return Refused(f"{problem} It redirects to {target}.", reply.status, code="service-redirects")
         if reply.status in (401, 403):
             fix = 'Pass a token: headers={"Authorization": geex.models.env("NAME", "Bearer {}")}.'

@@ -13,7 +13,8 @@ from geex.plot.view import Output, Scene, scene
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LONGEST = 40
+# Characters of a feature's name.
+LONGEST_LABEL = 40
 
 
 def bars(explanation: Explanation, *, most: int = 15, level: float = 0.95) -> "Figure":
@@ -78,4 +79,4 @@ def name(seen: Scene, feature: int) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"

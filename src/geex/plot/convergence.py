@@ -18,8 +18,10 @@ from geex.plot.view import Output, Scene, scene
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LEAST = 100
-FEATURES = 5
+# Queries at the first point.
+FIRST_POINT = 100
+# Features with a line.
+SHOWN_FEATURES = 5
 
 
 def convergence(explanation: Explanation, *, points: int = 8, level: float = 0.95) -> "Figure":
@@ -56,7 +58,7 @@ def convergence(explanation: Explanation, *, points: int = 8, level: float = 0.9
     seen = [scene(step) for step in steps]
     queries = [step.queries for step in steps]
     last = seen[-1].outputs[0]
-    chosen = last.order(FEATURES, level)
+    chosen = last.order(SHOWN_FEATURES, level)
     figure = empty(9.6 if explanation.adds_up else 5.2, 3.6)
     panels = panels_of(figure, 1, 2 if explanation.adds_up else 1)
     _values(panels[0], queries, seen, chosen, level)
@@ -70,7 +72,7 @@ def prefixes(explanation: Explanation, count: int) -> list[Explanation]:
     record = explanation.record
     assert record is not None
     rows = int(record.answers[0].shape[0])
-    least = max([LEAST, *(plan.search.least for plan in record.plans)])
+    least = max([FIRST_POINT, *(plan.search.least for plan in record.plans)])
     steps = []
     for size in np.unique(np.geomspace(min(least, rows), rows, count).astype(int))[:-1]:
         draws = [plan.search.afford(int(size)) for plan in record.plans]

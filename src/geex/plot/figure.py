@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+# What `kind` may name.
 KINDS = (*SHOWS, "outputs", "bars", "convergence")
 
 

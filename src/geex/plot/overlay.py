@@ -14,8 +14,10 @@ from geex.plot.view import Output, Scene, scene
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SIDE = 3.2
-COLUMNS = 5
+# The width of a panel, in inches.
+PANEL_SIDE = 3.2
+# Explanations in a row.
+PANEL_COLUMNS = 5
 
 
 def overlay(explanation: Explanation, *, look: Look | None = None, image: Any = None) -> "Figure":
@@ -118,13 +120,13 @@ def _pictures(name: str, seen: Scene) -> Scene:
 
 
 def _row(first: Scene, panels: list[tuple[str, Scene, Output]], look: Look, shared: bool = False) -> "Figure":
-    """The input and its explanations, `COLUMNS` in a row."""
+    """The input and its explanations, `PANEL_COLUMNS` in a row."""
     assert first.picture is not None
     count = 1 + len(panels)
-    columns = min(count, COLUMNS + 1)
+    columns = min(count, PANEL_COLUMNS + 1)
     rows = -(-count // columns)
-    height = first.picture.shape[0] / first.picture.shape[1] * SIDE
-    figure = empty(SIDE * columns + 0.9, (min(max(height, 1.0), 3 * SIDE) + 0.6) * rows)
+    height = first.picture.shape[0] / first.picture.shape[1] * PANEL_SIDE
+    figure = empty(PANEL_SIDE * columns + 0.9, (min(max(height, 1.0), 3 * PANEL_SIDE) + 0.6) * rows)
     axes = panels_of(figure, rows, columns)
     axes[0].imshow(first.picture, interpolation="nearest")
     axes[0].set_title("input")
@@ -156,7 +158,7 @@ def _bars(panels: list[tuple[str, Scene, Output]]) -> "Figure":
     """The same for features without a picture: bars in one order, that of the first."""
     first = panels[0]
     order = first[2].order(15)
-    figure = empty(SIDE * len(panels) + 1.2, 0.32 * len(order) + 1.2)
+    figure = empty(PANEL_SIDE * len(panels) + 1.2, 0.32 * len(order) + 1.2)
     axes = panels_of(figure, 1, len(panels), together=True)
     for axis, (title, seen, output) in zip(axes, panels, strict=True):
         bar_panel(axis, seen, output, order, LEVEL)

@@ -17,8 +17,11 @@ from geex.plot.canvas import AGAINST, DOUBT, FOR
 from geex.plot.picture import grey
 from geex.plot.view import Output, Scene
 
+# What `show` may name.
 SHOWS = ("signed", "positive", "top", "sure")
+# How far the picture fades to white below values.
 FADED = 0.7
+# Brightness of the pixels outside the top.
 DARKENED = 0.25
 
 

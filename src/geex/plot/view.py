@@ -16,13 +16,15 @@ from geex._explain.estimate import estimate
 from geex._plain_text import one_line
 from geex._problem.features import Elements, Pixels, image_axes, regular
 from geex._problem.outputs import scored
+from geex._problem.table.cells import is_missing
 from geex._protocols import Features
 from geex._results.explanation import Explanation
 from geex._results.findings import LEVEL, Findings, check_level, inside, quantile, resolution
+from geex._results.target_axis import numbers, with_axis
 from geex.errors import FeaturesError, InputError, MethodError
 from geex.plot.picture import picture_of
 
-MOST = 5  # outputs that are shown
+SHOWN_OUTPUTS = 5  # outputs that are shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,10 +143,9 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
         )
     source = _estimated(_few(explanation), outputs, errors)
     shown = source.numpy()
-    several = isinstance(shown.target, list)
     around = shown.values if shown.centre is None else shown.centre
-    fields = [np.asarray(a if several else a[None], np.float64) for a in (shown.values, shown.stderr, around)]
-    values, stderr, centre = fields
+    fields = (shown.values, shown.stderr, around)
+    values, stderr, centre = (np.asarray(with_axis(a, shown.target), np.float64) for a in fields)
     features = Elements() if shown.features is None else shown.features
     shape = values.shape[1:] if shown.explicand is None else tuple(shown.explicand.shape)
     axis = channel_axis(features, shape)
@@ -164,13 +165,23 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
 
 
 def _cells(shown: Explanation, features: Features) -> list[str]:
-    """The values of a row in its columns. For a text or a row of words x is all ones, which means nothing."""
+    """What x has in its columns. For a text x is all ones, which means nothing."""
     row = shown.explicand
     if row is None or row.ndim != 1 or shown.names is None or not features.elementwise:
         return []
+    if shown.cells is not None:
+        return [f" =\u00a0{_cell(value)}" for value in shown.cells.values]
     if shown.settings.absence is not None:
         return []
-    return [f" =\u00a0{value:.4g}".replace("-", "−") for value in row.tolist()]
+    return [f" =\u00a0{_cell(value)}" for value in row.tolist()]
+
+
+def _cell(value: Any) -> str:
+    """The text of a cell."""
+    if is_missing(value):
+        return "missing"
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{value:.4g}".replace("-", "−") if number else one_line(str(value))
 
 
 def channel_axis(features: Features, shape: Shape) -> int | None:
@@ -186,14 +197,14 @@ def channel_axis(features: Features, shape: Shape) -> int | None:
 
 def _few(explanation: Explanation) -> Explanation:
     """Of many explained outputs those with the largest scores."""
-    target = explanation.target
-    if isinstance(target, int) or len(target) <= MOST:
+    targets = explanation.targets
+    if len(targets) <= SHOWN_OUTPUTS:
         return explanation
-    chosen = [int(j) for j in np.argsort(-host(explanation.output), kind="stable")[:MOST]]
+    chosen = [int(j) for j in np.argsort(-host(explanation.output), kind="stable")[:SHOWN_OUTPUTS]]
     rows = ("values", "stderr", "output", "base_value", "gap", "gap_stderr", "centre")
     given = {name: getattr(explanation, name) for name in rows}
     kept: dict[str, Any] = {name: None if rows is None else host(rows)[chosen] for name, rows in given.items()}
-    return replace(explanation, **kept, target=[target[j] for j in chosen], noise=None, reach=None)
+    return replace(explanation, **kept, target=[targets[j] for j in chosen], noise=None, reach=None)
 
 
 def _estimated(explanation: Explanation, outputs: int, errors: bool) -> Explanation:
@@ -238,8 +249,7 @@ def _index(features: Features, shape: Shape, axis: int | None, found: Shape) -> 
 def _outputs(
     shown: Explanation, values: np.ndarray, stderr: np.ndarray, centre: np.ndarray, labels: Sequence[str] | None
 ) -> list[Output]:
-    targets = shown.target if isinstance(shown.target, list) else [shown.target]
-    ends = [np.atleast_1d(np.asarray(end)) for end in (shown.output, shown.base_value, shown.gap, shown.gap_stderr)]
+    ends = [numbers(end) for end in (shown.output, shown.base_value, shown.gap, shown.gap_stderr)]
     ranks = [not shown.adds_up and bool((row > 0).all()) for row in values]
     around = resolution(ends[0], ends[1], shown.explicand)
     found = Findings(centre, stderr, shown.freedom, around, shown.findings.neighbours)
@@ -260,7 +270,7 @@ def _outputs(
             family=int(found.counts[j]),
             origin=origins[j],
         )
-        for j, target in enumerate(targets)
+        for j, target in enumerate(shown.targets)
     ]
 
 
@@ -277,7 +287,7 @@ def _names(explanation: Explanation, features: Features, size: int, index: np.nd
         return own
     if index is not None:
         return []
-    shape = explanation.values.shape[1:] if isinstance(explanation.target, list) else explanation.values.shape
+    shape = with_axis(explanation.values, explanation.target).shape[1:]
     if len(shape) == 1:
         return [f"feature {i}" for i in range(size)]
     places = np.ndindex(*(int(n) for n in shape))

@@ -15,9 +15,11 @@ from geex.plot.view import Output, Scene, scene
 from geex.report.pack import data_url
 from geex.report.words import account_in
 
-LISTED = 10
-SIDE = 224  # pixels of a picture on the screen
+# Features with a bar.
+NOTEBOOK_FEATURES = 10
+NOTEBOOK_SIDE = 224  # pixels of a picture on the screen
 WIDE = 120  # pixels of the longest bar
+# The style of a cell, up to its alignment.
 CELL = "padding:2px 10px 2px 0;text-align:"
 COLOURS = {1: "#d55e00", -1: "#0072b2", 0: "#8c8c8c"}
 
@@ -42,7 +44,7 @@ def _pictures(seen: Scene, output: Output) -> str:
     """The input beside its explanation, in which grey may be noise."""
     if seen.index is None or seen.picture is None:
         return ""
-    look = f"width:{SIDE}px;image-rendering:{'pixelated' if max(seen.index.shape) < SIDE else 'auto'}"
+    look = f"width:{NOTEBOOK_SIDE}px;image-rendering:{'pixelated' if max(seen.index.shape) < NOTEBOOK_SIDE else 'auto'}"
     pair = (("The input", seen.picture), ("Its explanation", tinted(seen, output, Look("sure"))))
     return "".join(
         f'<img alt="{alt}" src="{data_url(picture)}" style="{look};margin-right:8px">' for alt, picture in pair
@@ -51,7 +53,7 @@ def _pictures(seen: Scene, output: Output) -> str:
 
 def _features(seen: Scene, output: Output) -> str:
     """The first features with bars; grey where the value may be noise."""
-    order = output.order(LISTED)
+    order = output.order(NOTEBOOK_FEATURES)
     values, errors, sure = output.shown()[order], output.stderr[order], output.sure()[order]
     low, high = (end[order] for end in output.interval())
     numbers = column(values.tolist(), errors.tolist())

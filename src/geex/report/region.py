@@ -19,7 +19,7 @@ from geex.errors import MethodError
 from geex.plot.view import Output, Scene
 
 # Parts along each side of a picture.
-SIDE = 3
+REGION_SIDE = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +49,9 @@ def ninths(seen: Scene) -> np.ndarray:
     places = []
     for place, size in zip(np.indices(seen.index.shape), (height, width), strict=True):
         middle = np.bincount(seen.index.ravel(), weights=place.ravel(), minlength=count) / pixels
-        places.append(np.minimum((SIDE * (middle + 0.5) / size).astype(int), SIDE - 1))
-    part = SIDE * places[0] + places[1]
-    return np.asarray(part == np.arange(SIDE**2)[:, None], float)
+        places.append(np.minimum((REGION_SIDE * (middle + 0.5) / size).astype(int), REGION_SIDE - 1))
+    part = REGION_SIDE * places[0] + places[1]
+    return np.asarray(part == np.arange(REGION_SIDE**2)[:, None], float)
 
 
 def _joint(seen: Scene, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

@@ -16,8 +16,8 @@ from geex.report.chart import chart
 from geex.report.pack import data_url, deflated, packed, plain
 from geex.report.region import Found, outline
 
-SMALL = 160  # below this many pixels across, pixels are drawn as squares
-ROWS = 30  # of a list of features
+SMALL_PICTURE = 160  # below this many pixels across, pixels are drawn as squares
+LIST_ROWS = 30  # of a list of features
 
 
 class Markup(str):
@@ -47,7 +47,7 @@ def texts(explanation: Explanation, seen: Scene, output: Output, found: Found | 
 
 def style(seen: Scene) -> Column:
     """Return how the numbers of a list are written: alike for all outputs."""
-    first = [(output, output.order(ROWS)) for output in seen.outputs]
+    first = [(output, output.order(LIST_ROWS)) for output in seen.outputs]
     values = np.concatenate([output.shown()[order] for output, order in first])
     return column(values.tolist(), np.concatenate([output.stderr[order] for output, order in first]).tolist())
 
@@ -60,7 +60,7 @@ def stage(seen: Scene, first: dict[str, Any], total: int, numbers: Column) -> Ma
 def _picture(seen: Scene, first: dict[str, Any]) -> Markup:
     assert seen.picture is not None
     height, width = seen.picture.shape[:2]
-    small = " small" if max(height, width) < SMALL else ""
+    small = " small" if max(height, width) < SMALL_PICTURE else ""
     size = f'width="{width}" height="{height}"'
     still = data_url(tinted(seen, seen.outputs[0], Look("sure")))
     return Markup(f"""<div class="pair{small}">
@@ -86,9 +86,9 @@ def _picture(seen: Scene, first: dict[str, Any]) -> Markup:
 
 def _list(seen: Scene, total: int, numbers: Column) -> Markup:
     count = len(seen.outputs[0].values)
-    few = "All features" if total <= ROWS else f"{min(ROWS, count)} of {total:,} features"
+    few = "All features" if total <= LIST_ROWS else f"{min(LIST_ROWS, count)} of {total:,} features"
     output = seen.outputs[0]
-    order = output.order(ROWS)
+    order = output.order(LIST_ROWS)
     names = _names(seen)
     rows = "".join(
         f'<tr><th scope="row">{escape(names[i])}</th><td class="bar"></td><td>{_value(output, i, numbers)}</td></tr>'
@@ -132,10 +132,11 @@ def ninths(explanation: Explanation, seen: Scene, first: dict[str, Any]) -> Mark
     if seen.index is None:
         return Markup("")
     what = "Values, summed over each ninth" if explanation.adds_up else "Mean value of each ninth"
-    head = "".join(f'<th scope="col">{column}</th>' for column in words.COLUMNS)
+    head = "".join(f'<th scope="col">{column}</th>' for column in words.COLUMN_WORDS)
     cells = [f"<td>{escape(part)}</td>" for part in first["ninths"]]
     rows = "".join(
-        f'<tr><th scope="row">{row}</th>{"".join(cells[3 * i : 3 * i + 3])}</tr>' for i, row in enumerate(words.ROWS)
+        f'<tr><th scope="row">{row}</th>{"".join(cells[3 * i : 3 * i + 3])}</tr>'
+        for i, row in enumerate(words.ROW_WORDS)
     )
     return Markup(f"""<section aria-labelledby="ninths-heading">
     <h3 id="ninths-heading">The picture in nine numbers</h3>
@@ -169,7 +170,7 @@ def data(seen: Scene, sentences: list[dict[str, Any]], numbers: Column) -> str:
         "features": len(seen.outputs[0].values),
         "index": deflated(np.asarray(seen.index, "<i4").tobytes()) if shared else None,
         "names": _names(seen),
-        "rows": ROWS,
+        "rows": LIST_ROWS,
         "exponent": numbers.exponent,
         "decimals": numbers.decimals,
         "outputs": [

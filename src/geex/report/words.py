@@ -17,13 +17,14 @@ from geex.plot.bars import name
 from geex.plot.view import Output, Scene
 from geex.report.region import Found
 
+# What a partial run is called.
 STOPPED = "stopped before it was through"
-ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
+ROW_WORDS, COLUMN_WORDS = ("top", "middle", "bottom"), ("left", "centre", "right")
 SELECTED = (
     "The part of the picture that counts most was chosen among nine by its value; its interval is corrected for that "
     "choice. `region` has an interval for a part of your own, which you choose before you look."
 )
-MOST = 10  # times the change, beyond which a percentage of it means nothing
+MOST_CHANGES = 10  # times the change, beyond which a percentage of it means nothing
 
 
 def lead(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> str:
@@ -31,11 +32,11 @@ def lead(explanation: Explanation, seen: Scene, output: Output, found: Found | N
     how = certainty(explanation, output.target, output.output, explained_answers(explanation))
     part = f" The run was {STOPPED}: this is the result of its first {explanation.queries:,} queries."
     decided = f"The model’s answer for “{output.label}”: {how}."
-    if output.quiet:
-        return (
-            f"{nothing_found(explanation, len(output.values), things)} {decided}{part if explanation.partial else ''}"
-        )
-    return f"{decided}{_region(explanation, seen, output, found, things)}{part if explanation.partial else ''}"
+    ended = part if explanation.partial else ""
+    if output.quiet and found is None:
+        return f"{nothing_found(explanation, len(output.values), things)} {decided}{ended}"
+    alone = f" No single {things.removesuffix('s')} stands out from noise." if output.quiet else ""
+    return f"{decided}{_region(explanation, seen, output, found, things)}{alone}{ended}"
 
 
 def _region(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> str:
@@ -57,7 +58,7 @@ def _region(explanation: Explanation, seen: Scene, output: Output, found: Found 
 
 def _share(account: Account, found: Found) -> str:
     """The region as a percentage of the change, with the words before the change itself."""
-    if account.change == 0 or abs(found.value) > MOST * abs(account.change):
+    if account.change == 0 or abs(found.value) > MOST_CHANGES * abs(account.change):
         return ", where the change is"
     share = found.value / account.change
     if share < 0:
@@ -79,7 +80,7 @@ def place(seen: Scene, found: Found) -> str:
     """Return where in the picture the middle of a region lies, such as "top left"."""
     rows, columns = np.nonzero(seen.spread(found.features))
     height, width = seen.spread(found.features).shape
-    return f"{_third(ROWS, rows.mean(), height)} {_third(COLUMNS, columns.mean(), width)}"
+    return f"{_third(ROW_WORDS, rows.mean(), height)} {_third(COLUMN_WORDS, columns.mean(), width)}"
 
 
 def _third(names: Sequence[str], middle: float, size: int) -> str:
@@ -96,10 +97,11 @@ def account(explanation: Explanation, output: Output, things: str) -> str:
     """Return completeness in words: f(x̊) + Σ + left = f(x)."""
     found, what = account_in(explanation, output), quantity(explanation)
     verb = "are" if what == "log-odds" else "is"
-    compared = against(explanation) or "the baseline"
+    compared = explanation.settings.absence or against(explanation).removeprefix("baseline ")
     ends = (
-        f"For the input the model’s {what} of “{output.label}” {verb} {number(output.output)}; with nothing there "
-        f"({compared}) {'they are' if verb == 'are' else 'it is'} {number(output.base_value)}. "
+        f"For the input the model’s {what} of “{output.label}” {verb} {number(output.output)}. At the baseline"
+        f"{f' ({compared})' if compared else ''} {'they are' if verb == 'are' else 'it is'} "
+        f"{number(output.base_value)}. "
     )
     if not found.comparable:
         return f"{ends}The values rank the {things}. They are not parts of this change."
@@ -160,7 +162,7 @@ def alternative(seen: Scene, output: Output, mean: bool) -> str:
     """Return the picture in words, for people who do not see it."""
     parts = ninths(seen, output, mean)
     best, worst = int(np.argmax(parts)), int(np.argmin(parts))
-    places = [f"{row} {column}" for row in ROWS for column in COLUMNS]
+    places = [f"{row} {column}" for row in ROW_WORDS for column in COLUMN_WORDS]
     opposed = f", and most evidence against it in the {places[worst]}" if parts[worst] < 0 else ""
     found = f"Most evidence for “{output.label}” lies in the {places[best]} of the picture{opposed}."
     return f"The input with its explanation over it. {found} Arrow keys move from pixel to pixel."

@@ -22,7 +22,7 @@ import geex
 from geex import cli
 from geex.cli import main, replay
 from geex.cli.comparison import Comparand
-from geex.cli.errors import MESSAGES, message_of
+from geex.cli.errors import FLAGS, MESSAGES, message_of
 from geex.cli.named_classes import METHODS
 from tests.helpers import raises
 
@@ -105,7 +105,8 @@ def refused(result, name, *words, code=2):
     assert result.code == code, result
     assert result.out == ""
     assert getattr(result.error, "code", "") == name, result
-    assert not re.search(r"\w=(?:…|\{|\[|geex)", result.err), f"Python in an error: {result.err}"
+    python = rf"\w=(?:…|\{{|\[|geex)|geex\.\w+\(|`(?:{'|'.join(FLAGS)})`"
+    assert not re.search(python, result.err), f"Python in an error: {result.err}"
     lines = [line for line in result.err.splitlines() if not line.startswith("geex: note")]
     assert 1 <= len(lines) <= 3, result.err
     assert lines[0].startswith("geex: ")
@@ -464,6 +465,12 @@ def test_debug_shows_where(here, capsys):
         (["--baseline", "blur:4,1"], [ANY, "odd"]),
         (["--baseline", "mean:3"], ["baseline-unknown", "--baseline"]),
         (["--baseline", "mean"], ["baseline-mean-without-table", "--baseline"]),
+        (["--baseline", "1,2,3,4,5"], ["per-channel-length", "--baseline"]),
+        (["-m", "regression(of=Shapley())"], ["of-regresses", "--method"]),
+        (["-m", "collections:Counter"], ["class-of-another-kind", "geex.Method"]),
+        (["--stop", "mine:Whole"], ["class-of-another-kind", "geex.Stop"]),
+        (["--score", "bounded"], ["score-unknown", "answer, softmax, log_odds, margin or auto"]),
+        (["-q", "3"], [ANY, "--queries"]),
         (["--features", "words"], ["features-unknown", "--features"]),
         (["-o", "a.gif"], ["suffix-unknown", ".html", "'a.gif'"]),
         (["-o", "nowhere/a.html"], ["folder-missing", "'nowhere'"]),
@@ -481,7 +488,8 @@ def test_wrong_use_is_told_before_anything_is_asked(here, capsys, words, told):
 def test_labels_have_to_fit(here, capsys):
     (here.path / "three.txt").write_text("a\nb\nc\n")
     result = geex_(capsys, "explain", here.photo, "photo.png", "-q", 60, "--labels", "three.txt")
-    refused(result, ANY, "3", "2 outputs")
+    refused(result, ANY, "3", "2 outputs", "--labels")
+    refused(geex_(capsys, "explain", here.photo, "photo.png", "-q", 60, "-t", 99), ANY, "2 outputs", "--target")
     (here.path / "labels.json").write_text('{"0": ["n1", "cat"], "1": ["n2", "dog"]}')
     assert (
         "(cat)" in geex_(capsys, "explain", here.photo, "photo.png", "-q", 60, "--labels", "labels.json", "-t", 0).out

@@ -114,6 +114,6 @@ def test_intervals_cover_what_they_promise(draws):
 def test_draws_that_are_not_fitted_correct_the_fit(monkeypatch):
     model, q = network(10), 10
     exact = naive_pairs(model, q)
-    monkeypatch.setattr("geex._estimate.interactions.FITTED", 80)
+    monkeypatch.setattr("geex._estimate.interactions.FITTED_SUMS", 80)
     found = estimate_pairs(*queried(model, q, 400))
     assert np.mean(np.abs(found.values - exact) <= 3 * found.stderr + np.eye(q)) > 0.97

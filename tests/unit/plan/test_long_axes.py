@@ -5,7 +5,7 @@ import pytest
 
 import geex
 from geex._arrays.random_stream import Stream
-from geex._estimate.linear.knots import LONGEST, knots_for
+from geex._estimate.linear.knots import LONGEST_AXIS, knots_for
 from geex._plan import presence_masks
 from geex._plan.presence_masks import smooth_fields
 from geex._problem.features import long_axes, neighbouring
@@ -56,7 +56,7 @@ def test_axes_of_one_entry_have_no_neighbours():
 @pytest.mark.parametrize("grid", [(43_844, 2), (3000, 3), (2, 5000), (43_844,), (20_000, 20)])
 def test_knots_along_an_axis_are_bounded(grid):
     knots = knots_for(grid, tuple(range(len(grid))))
-    assert max(knots.shape) <= LONGEST + 1
+    assert max(knots.shape) <= LONGEST_AXIS + 1
 
 
 def test_the_knots_of_images_stay_as_they_are():

@@ -26,7 +26,7 @@ from geex._problem.estimand import Note
 from geex._protocols import Estimate, ModelNoise
 
 # Draws that are fitted, beside the wholes; the residuals of the others count as they are.
-FITTED = 1280
+FITTED_DRAWS = 1280
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class BackgroundEstimate(Estimate):
     def _estimate_output(
         self, differences: np.ndarray, wholes: np.ndarray, selected: Selected, steady: bool
     ) -> OutputEstimate:
-        fitted = evenly(differences[:, None], FITTED)
+        fitted = evenly(differences[:, None], FITTED_DRAWS)
         active = np.array(self.search.background)
         likeness = self.similar.mixed(selected.line)
         process = RowProcess(self.pairs.some(fitted), differences[fitted], wholes, likeness, active, selected)

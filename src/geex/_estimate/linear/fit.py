@@ -20,7 +20,8 @@ from geex._protocols import Estimate, LinearDraws, ModelNoise
 
 # An error so far below the posterior's is that of an exact fit to draws that do not separate features.
 UNIDENTIFIED = 1e-3
-KEPT = 4  # fits of which all is kept, for errors of other sums
+# Fits that are kept whole, for the errors of other sums.
+KEPT_FITS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,7 +293,7 @@ class Fits(Estimate):
         """The fits, each of which lets go of what its errors are made of, as large as the design, before the next."""
         for places, fit in self.fits:
             yield places, fit
-            if len(self.fits) > KEPT:
+            if len(self.fits) > KEPT_FITS:
                 fit.left.forget()
 
     @staticmethod

@@ -23,7 +23,7 @@ from geex.errors import InputError, RunError
 # Deaths of workers at one job after which the job is given up: another job of the pool may cause fewer.
 DEATHS = 3
 # Seconds between a worker's checks that its parent is alive.
-CHECK = 1.0
+CHECK_PARENT = 1.0
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def _begin(model: PickledModel, parent: int) -> None:
 def _follow(parent: int) -> None:
     """End the worker when its parent process is gone, which may have been killed."""
     while os.getppid() == parent:
-        time.sleep(CHECK)
+        time.sleep(CHECK_PARENT)
     os._exit(1)
 
 
