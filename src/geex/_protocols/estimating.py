@@ -17,6 +17,7 @@ from geex.errors import MethodError
 if TYPE_CHECKING:
     from geex._arrays.arrays import Array
     from geex._estimate.answers import Answers
+    from geex._estimate.pairs import Interactions
     from geex._problem.estimand import Estimand, Note
 
 
@@ -168,6 +169,13 @@ class Method(Storable, ABC):
     @abstractmethod
     def estimand(self, search: Any) -> Estimand:
         """Return what the values estimate, and whether they add up."""
+
+    def interactions(self, answers: Answers, noise: np.ndarray | None) -> list[Interactions] | None:
+        """Return the Shapley interaction values of pairs of features, for every output.
+
+        noise (k,): the deviation of the model's answers; None if it is not known. Default: None, the method has none.
+        """
+        return None
 
     def regions(self, answers: Answers, rows: Array) -> Estimate | None:
         """Return the estimate of sums over regions, rows (r, p) of 0 and 1. None: there are no errors of sums.

@@ -11,6 +11,7 @@ import numpy as np
 from geex._arrays.arrays import Array, dtype_of, host, like, namespace
 from geex._arrays.validation import file_path, is_number, truth, whole
 from geex._arrays.validation import shown as shown_value
+from geex._estimate.pairs import HasInteractions
 from geex._problem.estimand import Estimand
 from geex._problem.features import neighbouring
 from geex._problem.outputs import checked_labels
@@ -42,7 +43,7 @@ MOST_ERROR_SHARE = 1e3
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(HasInteractions):
     """Values of the features of one decision, with standard errors, in the array library and on the device of x.
 
     `explain`, `estimate` and `load` make explanations. `print(explanation)` shows a summary.
@@ -612,8 +613,7 @@ class Explanation:
             arrays = (self.values, self._around, self.stderr)
             found = widest(row, *(with_axis(array, self.target) for array in arrays))
         width = quantile(level, self.freedom)
-        change = numbers(self.output) - numbers(self.base_value)
-        change = change if self.adds_up else np.nan * change
+        change = (numbers(self.output) - numbers(self.base_value)) * (1 if self.adds_up else np.nan)
         return summed(found, width, change, is_single(self.target), self.record is not None)
 
     def save(self, path: str | os.PathLike[str]) -> Path:

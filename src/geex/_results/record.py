@@ -7,8 +7,10 @@ from math import prod
 
 import numpy as np
 
-from geex._arrays.arrays import Array, library, like, namespace
+from geex._arrays.arrays import Array, host, library, like, namespace
 from geex._estimate.answers import Answers
+from geex._estimate.interactions import mean_pairs
+from geex._estimate.pairs import Interactions
 from geex._estimate.rescaled import rescaling
 from geex._estimate.zeros import Zeros, are_equal
 from geex._plan.plan import Chunk, Plan
@@ -81,6 +83,22 @@ class Record:
         values, centre = (sum(found) / len(parts) for found in ([p.values for p in parts], _centres(parts)))
         stderr = _together([part.stderr for part in parts])
         return values, centre, stderr + _rare(self, parts)[:, None]
+
+    def interactions(self) -> list[Interactions]:
+        """Return the interactions of pairs of features, the mean over baselines, for every output."""
+        twice = self.end_answers.noise
+        noise = None if twice is None else host(twice)
+        parts = []
+        for answers in self.method_answers():
+            found = self.task.method.interactions(answers, noise)
+            if found is None:
+                raise MethodError(
+                    f"{type(self.task.method).__name__} has no interactions for these features and this baseline. Use "
+                    "geex.Shapley() with at most 1024 columns or words, and a baseline of one row.",
+                    code="no-interactions",
+                )
+            parts.append(found)
+        return [mean_pairs(list(own)) for own in zip(*parts, strict=True)]
 
 
 def _centres(parts: list[Estimate]) -> list[Array]:

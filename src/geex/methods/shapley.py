@@ -12,11 +12,15 @@ over masks of s of the p features, s drawn ∝ 1/(s(p − s)). In all cases the 
 from dataclasses import dataclass, field, replace
 from math import prod
 
+import numpy as np
+
 from geex._arrays.arrays import Array
 from geex._estimate.answers import Answers
 from geex._estimate.background.estimate import BackgroundEstimate, estimate_over_background
 from geex._estimate.exact_shapley import ExactEstimate, estimate_exactly
+from geex._estimate.interactions import estimate_interactions
 from geex._estimate.linear.fit import Fits
+from geex._estimate.pairs import Interactions
 from geex._estimate.subset_process_errors import ShapleyEstimate, estimate_shapley
 from geex._plan.presence_masks import PresenceMasks
 from geex._plan.row_subsets import row_subsets
@@ -125,6 +129,10 @@ class Shapley(Method):
 
     def regions(self, answers: Answers, rows: Array) -> Shared:
         return self.estimate(answers).over(rows)
+
+    def interactions(self, answers: Answers, noise: np.ndarray | None) -> list[Interactions] | None:
+        subsets = isinstance(answers.plan.search, Subsets | RepeatedSubsets)
+        return estimate_interactions(answers, noise) if subsets and not answers.plan.has_background else None
 
     def estimand(self, search: Search) -> Estimand:
         return Estimand(Quantity.SHAPLEY, Additive.EXACTLY)

@@ -167,6 +167,16 @@ def test_a_linear_game_has_no_interactions_and_no_noise():
     assert np.abs(process.residuals).max() < 1e-7
 
 
+def test_a_sparse_game_is_found_from_fewer_queries_than_players():
+    """Six of 200 players matter. One prior variance for all of them left half of the squared values unexplained."""
+    rng = np.random.default_rng(0)
+    contrasts, slope = 2.0 * masks_of(200, 60) - 1, np.zeros(200)
+    slope[rng.choice(200, 6, replace=False)] = rng.normal(size=6)
+    hyperparameters = select_hyperparameters(contrasts, (contrasts @ slope)[:, None], np.array([slope.sum()]))[0]
+    values = SubsetProcess(contrasts, contrasts @ slope, slope.sum(), hyperparameters).values
+    assert np.sum((values - slope) ** 2) < 1e-3 * np.sum(slope**2)
+
+
 # the values
 
 

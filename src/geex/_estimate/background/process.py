@@ -21,12 +21,11 @@ from scipy.linalg import cho_factor, cho_solve, lapack
 
 from geex._arrays.blas import one_thread
 from geex._estimate.background.similarity import Similarities
+from geex._estimate.factor import LEAST_NOISE, NOISE_FACTOR
 from geex._estimate.linear.marginal_likelihood import evidence
 from geex._estimate.linear.prior_selection import evenly
 from geex._estimate.subset_process import (
     LARGEST_THETA,
-    LEAST_NOISE,
-    NOISE_FACTOR,
     NONE,
     SHAPES,
     TOTALS,
@@ -227,7 +226,7 @@ def _most_likely(
         likelihood, noises = evidence(kernel(pairs, pairs, theta, likeness), answers[:, None])
         place = int(likelihood[:, 0].argmax())
         noise = float(noises[place]) * (NONE if place == len(noises) - 1 else 1)  # the least there is, or less
-        found.append(Selected(theta, noise, float(likelihood[place, 0]), line))
+        found.append(Selected(theta, noise, float(likelihood[place, 0]), line=line))
     return max(found, key=lambda one: one.evidence)
 
 

@@ -1,0 +1,1 @@
+"""Shapley values of tabular models: ours and the peers', against exact ones."""
