@@ -5,6 +5,7 @@ f(z) = score(raw answers for z)[targets]
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from geex._arrays.arrays import Array, namespace
 from geex._plan.plan import Chunk, Plan
@@ -31,6 +32,8 @@ class Answers:
         The k outputs that are explained.
     score
         The function of the answers that is explained.
+    learnt
+        What the same method has learnt from other rows of a table, for methods that use it; None: nothing.
     """
 
     plan: Plan
@@ -38,6 +41,7 @@ class Answers:
     ends: Array
     targets: list[int]
     score: Score = None
+    learnt: Any = None
 
     def outputs(self, raw: Array) -> Array:
         """Return the scored answers of the targets (n, k) for raw answers (n, K)."""

@@ -198,5 +198,8 @@ def estimate_shapley(answers: Answers) -> ShapleyEstimate:
     sizes = np.where(sizes > 0, sizes, 1.0)  # of answers of any size, near 1
     d, wholes = d / sizes, wholes / sizes
     features = prod(plan.features.shape(tuple(plan.explicand.shape)))
-    found = select_hyperparameters(rows, d, wholes)
+    if answers.learnt is None:
+        found = select_hyperparameters(rows, d, wholes)
+    else:
+        found = answers.learnt.selected(search.players, rows, d, wholes)
     return ShapleyEstimate(rows, d, wholes, sizes, found, search.players, features, answers.ends)

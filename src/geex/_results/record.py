@@ -95,8 +95,11 @@ def stored(plan: Plan, answers: Array) -> Iterator[tuple[Chunk, Array]]:
         start += chunk.rows
 
 
-def explained(record: Record, parts: list[Estimate]) -> Explanation:
-    """Averages the parts (one for each baseline) and says what they are."""
+def explained(record: Record, parts: list[Estimate], reach: bool = True) -> Explanation:
+    """Averages the parts (one for each baseline) and says what they are.
+
+    reach: whether the error of the sum over the top features is estimated, which costs as much as all the rest.
+    """
     task, plans, ends = record.task, record.plans, record.end_answers
     xp = namespace(task.explicand)
     parts, count = [ends.with_model_noise(part) for part in parts], len(parts)
@@ -127,7 +130,7 @@ def explained(record: Record, parts: list[Estimate]) -> Explanation:
         centre=without_axis(centre, single) if any(part.centre is not None for part in parts) else None,
         partial=record.partial,
         ended=record.ended,
-        reach=squeezed(_reach(parts, values), single),
+        reach=squeezed(_reach(parts, values), single) if reach else None,
         noise=None if ends.noise is None else squeezed(ends.noise, single),
     )
 
