@@ -95,10 +95,10 @@ def stored(plan: Plan, answers: Array) -> Iterator[tuple[Chunk, Array]]:
         start += chunk.rows
 
 
-def explained(record: Record, parts: list[Estimate], reach: bool = True) -> Explanation:
+def explained(record: Record, parts: list[Estimate], brief: bool = False) -> Explanation:
     """Averages the parts (one for each baseline) and says what they are.
 
-    reach: whether the error of the sum over the top features is estimated, which costs as much as all the rest.
+    brief: leave out `reach` and the fingerprints of the plans, which cost as much as all the rest.
     """
     task, plans, ends = record.task, record.plans, record.end_answers
     xp = namespace(task.explicand)
@@ -122,7 +122,7 @@ def explained(record: Record, parts: list[Estimate], reach: bool = True) -> Expl
         queries=record.asked,
         freedom=_freedom(parts),
         estimand=_estimand(task, plans, parts),
-        settings=_settings(task, plans),
+        settings=_settings(task, plans, brief),
         explicand=task.explicand,
         features=task.features,
         baseline=sum(task.baselines) / len(task.baselines),
@@ -130,7 +130,7 @@ def explained(record: Record, parts: list[Estimate], reach: bool = True) -> Expl
         centre=without_axis(centre, single) if any(part.centre is not None for part in parts) else None,
         partial=record.partial,
         ended=record.ended,
-        reach=squeezed(_reach(parts, values), single) if reach else None,
+        reach=squeezed(_reach(parts, values), single) if not brief else None,
         noise=None if ends.noise is None else squeezed(ends.noise, single),
     )
 
@@ -177,7 +177,7 @@ def _estimand(task: Task, plans: list[Plan], parts: list[Estimate]) -> Estimand:
     )
 
 
-def _settings(task: Task, plans: list[Plan]) -> Settings:
+def _settings(task: Task, plans: list[Plan], brief: bool) -> Settings:
     """What made the explanation."""
     bounds = None if task.bounds is None else (float(task.bounds[0].min()), float(task.bounds[1].max()))
     return Settings(
@@ -192,7 +192,7 @@ def _settings(task: Task, plans: list[Plan]) -> Settings:
         bounds=bounds,
         seed=task.seed,
         sigma=tuple(plan.search.sigma for plan in plans),
-        fingerprints=tuple(plan.fingerprint for plan in plans),
+        fingerprints=() if brief else tuple(plan.fingerprint for plan in plans),
         library=library(task.explicand),
         version=__version__,
     )

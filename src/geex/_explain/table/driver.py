@@ -98,4 +98,4 @@ def _row(task: Task, plan: RowPlan, answers: Array, base: Array, learnt: Learnt)
         return unchanged(float(output[0, 0]), float(namespace(output).mean(output[1:, 0])), target[0])
     record = Record(own_task, [one for one, _ in plan.plans], ends, own, plan.size, target, again)
     parts = [estimated(task.method, replace(part, learnt=learnt)) for part in record.method_answers()]
-    return row_of(explained(record, parts, reach=False))
+    return row_of(explained(record, parts, brief=True))

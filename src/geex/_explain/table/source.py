@@ -9,12 +9,15 @@ of a mean over rows average out. The baselines are not part of it: they are quer
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from geex._arrays.arrays import Array, host, library, namespace
 from geex._explain.driver import plans_of
 from geex._plan.plan import DrawCache, Plan, seed_of
+from geex._plan.relabelled_subsets import relabelled
+from geex._plan.subsets import Subsets
 from geex._problem.task import Task
 from geex._stored_names import fingerprint
 from geex.errors import BudgetError
@@ -60,7 +63,7 @@ class RowPlan:
     def split(self, answers: Array) -> tuple[Array, list[Array], Array | None]:
         """Return the answers (size, K) as that for x, those of each plan, and the second one for x if there is one."""
         stops = np.cumsum([1, *self.counts]).tolist()
-        own = [answers[start:stop, :] for start, stop in zip(stops[:-1], stops[1:], strict=True)]
+        own = [answers[start:stop, :] for start, stop in pairwise(stops)]
         return answers[:1, :], own, answers[stops[-1] :, :] if self.again else None
 
 
@@ -124,13 +127,22 @@ def planned_row(task: Task, explicand: Array, row: int) -> RowPlan:
         return RowPlan(own, [])
     budget = replace(own, queries=task.queries + len(task.baselines))
     try:
-        return RowPlan(own, plans_of(budget, DrawCache()))
+        return RowPlan(own, _own_plans(budget, task.seed))
     except BudgetError:
         once = replace(own, twice=False)
     try:
-        return RowPlan(once, plans_of(replace(budget, twice=False), DrawCache()))
+        return RowPlan(once, _own_plans(replace(budget, twice=False), task.seed))
     except BudgetError:
         raise BudgetError(
             f"`queries` is too small for row {row}: got {task.queries}. Hundreds for each row are usual.",
             code="queries-below-least",
         ) from None
+
+
+def _own_plans(task: Task, shared: int) -> list[tuple[Plan, int]]:
+    """Return the plans of one row, which share what is costly to draw with those of other rows."""
+    plans = plans_of(task, DrawCache())
+    return [
+        (replace(plan, search=relabelled(plan.search, shared)) if type(plan.search) is Subsets else plan, draws)
+        for plan, draws in plans
+    ]
