@@ -2,8 +2,8 @@
 
     S_i of row r = π_r(S_i),   π_r a random permutation of the players
 
-Every subset of a size is as likely as any other, and none is repeated, as in `subsets.py`. So each row has its own masks,
-at the price of a permutation. Errors of two rows are uncorrelated: given the collection, each row is unbiased on its own.
+Every subset of a size is as likely as any other, and none is repeated, as in `subsets.py`. So each row has its own
+masks, at the price of a permutation. Errors of two rows are uncorrelated: given the collection, each row is unbiased.
 """
 
 from dataclasses import dataclass

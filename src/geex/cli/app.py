@@ -19,6 +19,15 @@ from geex.cli.output_files import PICTURES, is_stream, output_paths, write
 from geex.cli.prepared import check_score, prepared
 from geex.cli.results import json_of, text_of
 from geex.cli.stored_explanations import check_journal, explanation_in, with_input
+from geex.cli.table_command import (
+    SUFFIXES,
+    TableOutput,
+    TableQuestion,
+    check_outputs,
+    explained,
+    json_of_table,
+    write_table,
+)
 from geex.errors import InputError, ModelError, RunError
 
 app = typer.Typer(
@@ -86,6 +95,39 @@ def explain(
     if explanation.partial and journal is not None:
         print(f"geex: stopped. Continue with: geex resume {shlex.quote(journal)}", file=sys.stderr)
     return 1 if explanation.partial else 0
+
+
+@app.command(epilog="Example: geex table model.onnx data.csv --drop label --index id -o values.parquet")
+@gathered
+def table(
+    context: typer.Context,
+    question: TableQuestion,
+    method: options.Method = None,
+    journal: options.Journal = None,
+    price: options.Price = None,
+    output: TableOutput = None,
+    as_json: options.AsJson = False,
+    *,
+    model_options: ModelOptions,
+) -> int:
+    """Explain all rows of a table as one job, and print which columns matter over all rows."""
+    paths = output_paths(output or (), SUFFIXES)
+    check_outputs(paths)
+    if journal is not None:
+        check_journal(journal)
+        replay.store_command(journal, context.obj, question.model)
+    try:
+        found = explained(question, model_options, method, journal, price)
+    except (ModelError, RunError) as error:
+        if journal is not None:  # in place of the advice for Python
+            error.__notes__ = [f"Continue with: geex resume {shlex.quote(journal)}"]
+        raise
+    for path in paths:
+        write_table(found, path)
+    print("\n".join([json_of_table(found)] if as_json else [str(found), *(f"wrote {path}" for path in paths)]))
+    if found.partial and journal is not None:
+        print(f"geex: stopped. Continue with: geex resume {shlex.quote(journal)}", file=sys.stderr)
+    return 1 if found.partial else 0
 
 
 def _print_result(explanation: Explanation, paths: list[Path], as_json: bool) -> None:

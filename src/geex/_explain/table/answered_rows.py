@@ -1,8 +1,8 @@
 """The answers to the rows of a table, in order, and the errors of rows that have none.
 
-A model may fail on some rows alone: one value that it cannot read, one input that a service refuses. A call holds several
-rows, so after an error the rows are queried one by one until the one that fails is found. It is left out, and the others
-go on in shared calls.
+A model may fail on some rows alone: one value that it cannot read, one input that a service refuses. A call holds
+several rows, so after an error the rows are queried one by one until the one that fails is found. It is left out, and
+the others go on in shared calls.
 """
 
 from collections import deque
@@ -22,6 +22,9 @@ NONE_YET = 3
 IN_A_ROW = 20
 # Rows that are queried one by one without an error, after which they share calls again.
 CAREFUL = 64
+
+# What the model raises if it cannot be reached, whatever the row.
+OUTAGES = (TimeoutError, ConnectionError)
 
 Answered = tuple[int, RowPlan, Array | ModelError]
 
@@ -49,6 +52,8 @@ class AnsweredRows:
                     yield answered
                     row += 1
             except (ModelRaised, AnswerError) as error:
+                if isinstance(error.__cause__, OUTAGES):
+                    raise
                 if not alone:
                     self._careful = CAREFUL
                     continue

@@ -93,14 +93,11 @@ def explain_table(
     GeexError
         As in `explain`.
 
-    Warns
+    Notes
     -----
-    FailedRows
-        The model failed on some rows. They are left out, and listed in `failed`.
-    RepeatedIndex
-        The index has labels that repeat. All rows are kept.
-    PartialRun
-        The run ended early, by Ctrl-C or because 20 rows failed one after the other. The rows that are done are returned.
+    Rows on which the model fails are left out, listed in `failed`, and named in a `FailedRows` warning. After Ctrl-C,
+    or if 20 rows fail one after the other, the rows so far are returned, with a `PartialRun` warning. Labels of the
+    index that repeat give a `RepeatedIndex` warning.
 
     Examples
     --------
@@ -183,8 +180,8 @@ def _warn(found: TableRun, asking: Engine, rows: int) -> None:
         warnings.warn(text, FailedRows, stacklevel=level)
     if found.rows.unsteady:
         warnings.warn(
-            f"The model answered {found.rows.unsteady:,} of {rows:,} rows differently the second time. Check that it is "
-            "in evaluation mode, and that one model answers all calls.",
+            f"The model answered {found.rows.unsteady:,} of {rows:,} rows differently the second time. Check that it "
+            "is in evaluation mode, and that one model answers all calls.",
             UnsteadyModel,
             stacklevel=level,
         )

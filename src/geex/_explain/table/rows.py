@@ -43,7 +43,8 @@ OF_FEATURES = ("values", "stderr", "centre")
 class Rows:
     """The rows so far, as arrays: (rows, p) and (rows,).
 
-    numbers: which rows of the table they are. unsteady: how many are. estimand, settings: those of the first row that differs from the baseline.
+    numbers: which rows of the table they are. unsteady: how many are. estimand, settings: those of the first row that
+    differs from the baseline.
     """
 
     def __init__(self, rows: int, features: int) -> None:
@@ -77,14 +78,16 @@ def row_of(explanation: Explanation) -> Row:
     """Return what is kept of an explanation of one output."""
     values = _flat(explanation.values)
     centre = values if explanation.centre is None else _flat(explanation.centre)
-    ends = (explanation.output, explanation.base_value, explanation.gap, explanation.gap_stderr)
     noise = np.nan if explanation.noise is None else explanation.noise
     assert isinstance(explanation.target, int)
     return Row(
         values,
         _flat(explanation.stderr),
         centre,
-        *map(float, ends),
+        float(explanation.output),
+        float(explanation.base_value),
+        float(explanation.gap),
+        float(explanation.gap_stderr),
         float(noise),
         explanation.target,
         explanation.queries,

@@ -2,8 +2,8 @@
 
     row r:   x_r,  the draws of its plan (of each baseline),  x_r again
 
-The rows of the table follow each other. Every row has a seed of its own, so that masks differ from row to row and errors
-of a mean over rows average out. The baselines are not part of it: they are queried once for the whole table.
+The rows of the table follow each other. Every row has a seed of its own, so that masks differ from row to row and
+errors of a mean over rows average out. The baselines are not part of it: they are queried once for the whole table.
 """
 
 from collections.abc import Iterator

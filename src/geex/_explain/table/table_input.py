@@ -51,8 +51,8 @@ def table_input(model: Model, frame: Any) -> TableInput:
     array = _checked(_numbers(frame))
     if not frame.index.is_unique:
         warnings.warn(
-            f"The index has {int(frame.index.duplicated().sum()):,} labels that repeat earlier ones. All rows are kept, "
-            "in their order.",
+            f"The index has {int(frame.index.duplicated().sum()):,} labels that repeat earlier ones. All rows are "
+            "kept, in their order.",
             RepeatedIndex,
             stacklevel=frames_of_geex(),
         )
@@ -89,7 +89,7 @@ def check_bounds(task: Task, table: TableInput) -> None:
 
 
 def _numbers(frame: Any) -> np.ndarray:
-    kinds = {str(name): (dtype, str(getattr(dtype, "kind", "O"))) for name, dtype in frame.dtypes.items()}
+    kinds = {str(name): (dtype, dtype.kind) for name, dtype in frame.dtypes.items()}
     for name, (dtype, kind) in kinds.items():
         if kind not in NUMBERS:
             raise ExplicandError(
@@ -115,7 +115,7 @@ def _checked(array: Array) -> Array:
     except ExplicandError as error:
         if error.code != "x-not-finite":
             raise
-        missing = ~np.isfinite(np.asarray(host(array), np.float64)).all(axis=1)
+        missing = np.asarray(~np.isfinite(np.asarray(host(array), np.float64)).all(axis=1))
         raise ExplicandError(
             f"`frame` must hold finite numbers; {int(missing.sum()):,} of {len(missing):,} rows have none somewhere, "
             f"the first of them is row {int(np.argmax(missing))}.",

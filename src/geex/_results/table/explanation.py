@@ -46,13 +46,15 @@ class FailedRow:
 class TableExplanation:
     """Values of the features of every row of a table, with standard errors. Arrays are NumPy's.
 
-    `explain_table` makes it. `print(found)` shows a summary, `found[0]` and `found.row(label)` the explanation of a row,
-    `found.importance()` the columns that matter over all rows.
+    `explain_table` makes it. `print(found)` shows a summary. `found[0]` and `found.row(label)` are explanations of one
+    row. `found.importance()` has the columns that matter over all rows.
 
     Attributes
     ----------
     index : list
-        The label of each row. `index_names` has the names of its levels.
+        The label of each row.
+    index_names : list
+        The names of the levels of the index; None where one has no name.
     columns : list of str
         The names of the features.
     values, stderr, centre : array, (rows, columns)
@@ -185,7 +187,7 @@ class TableExplanation:
         level
             The level of the intervals, a probability.
         """
-        return importance(self.columns, self.centre, self.stderr, level)
+        return importance(self.columns, self.values, self.centre, self.stderr, level)
 
     def top(self, count: int, level: float = 0.95) -> Importance:
         """Return the `count` most important columns; see `importance`."""

@@ -1,8 +1,7 @@
 """Global importance: the mean over rows of |value|, for each column, without what noise adds to it.
 
-An estimate c = v + noise of a value v is larger in size than the value, on average: E|c| > |v|. So the mean of |c| grows
-with the noise, and puts columns with large errors before others. Over the rows of a table the values of a column have a
-spread of their own,
+An estimate c = v + noise of a value v is larger in size than the value, on average: E|c| > |v|. So the mean of |c|
+grows with the noise, and puts columns with large errors first. Over rows, the unbiased values of a column have
 
     v_r ~ N(m, τ²),   c_r ~ N(v_r, s_r²)   ⇒   τ² = mean (c_r − m)² − mean s_r²
 
@@ -11,12 +10,18 @@ size is that of a folded normal variable:
 
     I = mean over rows of  E|v_r| = t_r √(2/π) exp(−u_r²/2t_r²) + u_r (1 − 2Φ(−u_r/t_r))
 
-Where errors are small, it is |c_r|. Rows are a sample: standard errors are those of a jackknife over groups of rows, with
-all steps made again for each.
+Values of a fit, u, are drawn towards what it predicts already, and have less noise than the unbiased values c around
+which intervals are. What the two differ by measures their noise, e_r = s_r √(mean (u − c)² / mean s²). Each counts as
+far as its sign is sure:
+
+    I = mean over rows of  u_r (P(v_r > 0) − P(v_r < 0)) = u_r (1 − 2Φ(−u_r/e_r))
+
+Where errors are small, both are |u_r|. Rows are a sample: standard errors are those of a jackknife over groups of rows,
+with all steps made again for each.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,8 +75,14 @@ class Importance:
     def top(self, count: int) -> "Importance":
         """Return the `count` most important columns."""
         count = whole("count", count, 1, InputError)
-        arrays = (array[:count] for array in (self.values, self.stderr, self.low, self.high))
-        return Importance(self.columns[:count], *arrays, self.level, self.rows)
+        return replace(
+            self,
+            columns=self.columns[:count],
+            values=self.values[:count],
+            stderr=self.stderr[:count],
+            low=self.low[:count],
+            high=self.high[:count],
+        )
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with a row for each column of the table."""
@@ -82,26 +93,41 @@ class Importance:
         return "\n".join([f"Mean |value| over {self.rows:,} rows", "", *importance_lines(self)])
 
 
-def importance(columns: Sequence[str], centre: np.ndarray, stderr: np.ndarray, level: float) -> Importance:
-    """Return the importance of columns, from the centres of intervals (rows, p) and standard errors (rows, p)."""
+def importance(
+    columns: Sequence[str], values: np.ndarray, centre: np.ndarray, stderr: np.ndarray, level: float
+) -> Importance:
+    """Return the importance of columns, from values, the centres of their intervals and standard errors (rows, p)."""
     if not is_number(level) or not 0 < level < 1:
         raise InputError(f"`level` must be a probability such as 0.95; got {level!r}.", code="level-not-a-probability")
-    values = mean_size(centre, stderr)
-    errors, freedom = _jackknifed(centre, stderr)
-    order = np.argsort(-values, kind="stable")
-    width = float(stdtrit(freedom, 0.5 + level / 2)) * errors if freedom else np.full(len(values), np.inf)
-    found = (values, errors, np.maximum(values - width, 0), values + width)
-    return Importance([columns[place] for place in order], *(one[order] for one in found), level, len(centre))
+    found = mean_size(values, centre, stderr)
+    errors, freedom = _jackknifed(values, centre, stderr)
+    order = np.argsort(-found, kind="stable")
+    width = float(stdtrit(freedom, 0.5 + level / 2)) * errors if freedom else np.full(len(found), np.inf)
+    low, high = np.maximum(found - width, 0), found + width
+    names = [columns[place] for place in order]
+    return Importance(names, found[order], errors[order], low[order], high[order], level, len(values))
 
 
-def mean_size(centre: np.ndarray, stderr: np.ndarray) -> np.ndarray:
-    """Return the mean of |v| over rows (p,), given estimates (rows, p) and their standard errors."""
-    squares = np.where(np.isfinite(stderr), stderr, 0.0) ** 2
-    m = centre.mean(axis=0)
-    spread = np.maximum(np.mean((centre - m) ** 2, axis=0) - squares.mean(axis=0), 0.0)
+def mean_size(values: np.ndarray, centre: np.ndarray, stderr: np.ndarray) -> np.ndarray:
+    """Return the mean of |v| over rows (p,), given values, unbiased values and standard errors (rows, p)."""
+    stderr = np.where(np.isfinite(stderr), stderr, 0.0)
+    return _of_unbiased(values, stderr) if np.array_equal(values, centre) else _of_fitted(values, centre, stderr)
+
+
+def _of_unbiased(values: np.ndarray, stderr: np.ndarray) -> np.ndarray:
+    squares, m = stderr**2, values.mean(axis=0)
+    spread = np.maximum(np.mean((values - m) ** 2, axis=0) - squares.mean(axis=0), 0.0)
     total = spread + squares
     share = np.where(total > 0, spread / np.where(total > 0, total, 1.0), 1.0)
-    return np.asarray(_folded(m + share * (centre - m), np.sqrt(share * squares)).mean(axis=0))
+    return np.asarray(_folded(m + share * (values - m), np.sqrt(share * squares)).mean(axis=0))
+
+
+def _of_fitted(values: np.ndarray, centre: np.ndarray, stderr: np.ndarray) -> np.ndarray:
+    apart, whole = np.mean((values - centre) ** 2, axis=0), np.mean(stderr**2, axis=0)
+    noise = stderr * np.sqrt(np.minimum(1.0, apart / np.where(whole > 0, whole, 1.0)))
+    sure = noise <= 0
+    signs = 1 - 2 * ndtr(-values / np.where(sure, 1.0, noise))
+    return np.asarray(np.where(sure, np.abs(values), values * signs).mean(axis=0))
 
 
 def importance_lines(found: Importance, listed: int = LISTED) -> list[str]:
@@ -136,14 +162,15 @@ def _folded(mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
     safe = np.where(sure, 1.0, deviation)
     z = mean / safe
     folded = safe * (2 / np.pi) ** 0.5 * np.exp(-np.minimum(z**2 / 2, 700)) + mean * (1 - 2 * ndtr(-z))
-    return np.where(sure, np.abs(mean), folded)
+    return np.asarray(np.where(sure, np.abs(mean), folded))
 
 
-def _jackknifed(centre: np.ndarray, stderr: np.ndarray) -> tuple[np.ndarray, int]:
+def _jackknifed(values: np.ndarray, centre: np.ndarray, stderr: np.ndarray) -> tuple[np.ndarray, int]:
     """Return standard errors (p,) from groups of rows, each left out once, and their degrees of freedom."""
-    count = min(GROUPS, len(centre))
+    count = min(GROUPS, len(values))
     if count < 2:
-        return np.full(centre.shape[1], np.nan), 0
-    group = np.arange(len(centre)) % count
-    without = np.stack([mean_size(centre[group != g], stderr[group != g]) for g in range(count)])
+        return np.full(values.shape[1], np.nan), 0
+    group = np.arange(len(values)) % count
+    kept = [group != number for number in range(count)]
+    without = np.stack([mean_size(values[some], centre[some], stderr[some]) for some in kept])
     return np.sqrt((count - 1) * np.mean((without - without.mean(axis=0)) ** 2, axis=0)), count - 1

@@ -30,7 +30,7 @@ STORED = ("index_names", "columns", "inputs", "labels", "estimand", "settings", 
 
 def write_parquet(table: "TableExplanation", path: Path) -> Path:
     """Write a file beside `path`, and put it there when it is whole."""
-    arrow, parquet = _pyarrow()
+    arrow, parquet = pyarrow_modules()
     arrays: dict[str, np.ndarray] = {}
     facts = {name: encoded(getattr(table, name), arrays) for name in STORED}
     facts["features"] = None if why_unstable(table.features) else encoded(table.features, arrays)
@@ -54,7 +54,7 @@ def write_parquet(table: "TableExplanation", path: Path) -> Path:
 
 def read_parquet(path: Path) -> tuple[dict[str, Any], list[list[Any]]]:
     """Return the fields of a `TableExplanation`, and its failed rows."""
-    arrow, parquet = _pyarrow()
+    arrow, parquet = pyarrow_modules()
     try:
         with open(path, "rb") as file:
             content = parquet.read_table(file)
@@ -105,7 +105,8 @@ def _plain(label: Any) -> Any:
     return label if label is None or isinstance(label, bool | int | float | str) else str(label)
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def pyarrow_modules() -> tuple[Any, Any]:
+    """Return pyarrow and pyarrow.parquet."""
     try:
         import pyarrow
         import pyarrow.parquet
