@@ -1,8 +1,8 @@
 """python -m benchmarks.table_job [--rows N …] [--out FOLDER]: measure what a table costs beyond its model.
 
 Milliseconds a row are of processor time, at 30 columns and 200 queries, beside `explain_batch`; the model is a product
-of matrices. Memory is the peak of a separate process. Where shap is installed, the importance of columns over 80 rows is
-compared with shap's explainers and with exact values, for the same queries of the model.
+of matrices. Memory is the peak of a separate process. Where shap is installed, the importance of columns over 80 rows
+is compared with that of its explainers and of exact values, for the same queries of the model.
 """
 
 import argparse
