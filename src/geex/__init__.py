@@ -1,24 +1,26 @@
 """geex explains one decision of a model that can only be queried."""
 
-from geex import errors, evaluate, methods, models, plot, run, testing
+from geex import errors, evaluate, interop, methods, models, plot, run, testing
 from geex._arrays.random_stream import Stream
 from geex._estimate.answers import Answers
 from geex._explain.estimate import estimate
 from geex._explain.explain import explain, explain_batch
-from geex._explain.stop_rules import Precise, Settled
+from geex._explain.stop_rules import Precise, Settled, Top
 from geex._explain.table.explain_table import explain_table
 from geex._plan.noise import Gaussian, Laplace, Logistic
 from geex._plan.search import Draws
 from geex._problem.background import background
 from geex._problem.baselines import blur, mean, per_channel
 from geex._problem.estimand import Additive, Estimand, Quantity, Unit
-from geex._problem.features import Elements, Groups, Pixels
+from geex._problem.features import Elements, Pixels
+from geex._problem.groups import Groups
 from geex._protocols import (
     Estimate,
     Family,
     Features,
     LinearDraws,
     Method,
+    ModelNoise,
     RoundsMethod,
     Runner,
     Search,
@@ -26,6 +28,7 @@ from geex._protocols import (
 )
 from geex._query.limits import Limits
 from geex._results.explanation import Explanation
+from geex._results.findings import TopFeatures
 from geex._results.table.explanation import TableExplanation
 from geex._results.table.importance import Importance
 from geex._stored_names import stored
@@ -56,6 +59,7 @@ __all__ = [
     "LinearDraws",
     "Logistic",
     "Method",
+    "ModelNoise",
     "Pixels",
     "Precise",
     "Presence",
@@ -69,6 +73,8 @@ __all__ = [
     "Stop",
     "Stream",
     "TableExplanation",
+    "Top",
+    "TopFeatures",
     "Unit",
     "background",
     "blur",
@@ -78,6 +84,7 @@ __all__ = [
     "explain",
     "explain_batch",
     "explain_table",
+    "interop",
     "mean",
     "methods",
     "models",

@@ -18,9 +18,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from geex._stored_types import wrong_field
+
 Kind = TypeVar("Kind", bound=type)
 
+# The class of each registered name.
 _CLASSES: dict[str, type] = {}
+# The registered name of each class.
 _NAMES: dict[type, str] = {}
 
 
@@ -133,6 +137,8 @@ def restored(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     ------
     UnknownName
         A class or function is not part of geex, and the module that holds it is not imported.
+    Exception
+        The value is not what `encoded` writes. The class of a user may raise any error.
     """
     if not isinstance(value, dict):
         return value
@@ -151,7 +157,10 @@ def restored(value: Any, arrays: dict[str, np.ndarray]) -> Any:
         own = {name: restored(one, arrays) for name, one in value["with"].items()}
         if unknown := set(own) - taken:
             raise UnknownName(f"{value['kind']} with {sorted(unknown)[0]!r}")
-        return kind(**own)
+        made = kind(**own)
+        if kind in _NAMES and (wrong := wrong_field(made)):
+            raise TypeError(f"{value['kind']} has a {wrong} of another type")
+        return made
     raise UnknownName(str(value.get("function", value)))
 
 

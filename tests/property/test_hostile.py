@@ -139,7 +139,7 @@ def test_intervals_widen_where_couples_are_few():
         low, high = explained(linear, X, geex.GEEX(0.5), 20, seed=seed).interval(0.95)
         covered.append((low <= truth) & (truth <= high))
     assert 0.90 < np.mean(covered) < 0.97
-    with pytest.raises(errors.InputError, match="level"):
+    with raises(errors.InputError, "level-not-a-probability"):
         explained(linear, X, geex.GEEX(0.5), 20).interval(95)
 
 

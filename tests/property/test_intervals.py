@@ -56,7 +56,7 @@ def test_intervals_of_few_features_whose_masks_repeat(count, queries, monkeypatc
         return np.mean([(low <= true) & (true <= high) for low, high in found])
 
     again = covered()
-    monkeypatch.setattr("geex._estimate.linear.noise_refit.STEPS", 0)
+    monkeypatch.setattr("geex._estimate.linear.noise_refit.REFIT_STEPS", 0)
     assert again > covered() - 0.02
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import zipfile
@@ -157,7 +158,7 @@ def test_unknown_names_end_in_an_error_that_gives_the_way_out(tmp_path):
         saved
     )
     with pytest.raises(errors.JournalError) as found:
-        geex.estimate(_edited(path, b"GEEX/1", b"GEEX/9"))
+        geex.estimate(_of_a_later_version(path))
     assert found.value.code == "journal-unknown-name"
     with zipfile.ZipFile(saved) as old, zipfile.ZipFile(tmp_path / "other.npz", "w") as new:
         for entry in old.infolist():
@@ -169,10 +170,15 @@ def test_unknown_names_end_in_an_error_that_gives_the_way_out(tmp_path):
     assert found.value.code == "file-unknown-name"
 
 
-def _edited(path, old, new):
-    content = path.read_bytes()
-    assert old in content
-    path.write_bytes(content.replace(old, new))
+def _of_a_later_version(path):
+    """The journal with a method of another version, and no checksum of its settings."""
+    connection = sqlite3.connect(path)
+    ((settings,),) = connection.execute("SELECT settings FROM runs").fetchall()
+    facts = json.loads(settings.replace("GEEX/1", "GEEX/9"))
+    del facts["checksum"]
+    connection.execute("UPDATE runs SET settings = ?", (json.dumps(facts),))
+    connection.commit()
+    connection.close()
     return path
 
 

@@ -17,6 +17,7 @@ PAGES = [
     "first.md",
     "seeing.md",
     "baseline.md",
+    "table-rows.md",
     "how-many-queries.md",
     "error-bars.md",
     "scale.md",
@@ -117,3 +118,15 @@ def test_it_builds_without_a_warning(tmp_path):
     home = (tmp_path / "index.html").read_text()
     loaded = re.findall(r'(?:src|href)="(https?://[^"]+)"', home)
     assert not [url for url in loaded if url.endswith((".js", ".css", ".woff2")) or "fonts" in url]
+
+
+TEXTS = [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / ".github").rglob("*.md")]
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_target_and_file_that_a_page_names_exists(page):
+    text = page.read_text()
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"(?:`|^)make ([a-z][\w-]*)", text, re.MULTILINE)) <= targets
+    links = re.findall(r"\]\((?!https?://|mailto:|#)([^)#\s]+)", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    assert [link for link in links if not (page.parent / link).exists()] == []

@@ -487,3 +487,44 @@ def test_two_processes_on_one_journal(tmp_path):
     writers[0].communicate()
     asked = sum(map(int, log.read_text().split()))
     assert plain.queries <= asked <= plain.queries + 40, "one batch was in flight when its process was killed"
+
+
+STANDING = """
+import sys, time
+import geex
+from geex._journal import journal, owners
+
+journal.BEAT = 0.05
+owners.LEASE = 1.0
+from tests.unit.query.test_session import METHOD, X, model
+
+def slow(z):
+    with open(sys.argv[2], "a") as file:
+        file.write(f"{len(z)}\\n")
+    time.sleep(0.01)
+    return model(z)
+
+found = geex.explain(slow, X, method=METHOD, queries=1000, batch=20, journal=sys.argv[1], progress=False)
+print(found.values.tobytes().hex())
+"""
+
+
+@pytest.mark.slow
+def test_a_run_that_stands_still_and_is_killed_is_taken_over(tmp_path):
+    """SIGSTOP as a closed lid; a second run takes the rows over, the first wakes up, stops again, and is killed."""
+    path, log = tmp_path / "run.geex", tmp_path / "asked"
+    plain = geex.explain(model, X, method=METHOD, queries=1000, progress=False)
+    first = start(path, log, code=STANDING)
+    while not log.exists() or log.read_text().count("\n") < 5:
+        time.sleep(0.01)
+    first.send_signal(signal.SIGSTOP)
+    second = start(path, log, code=STANDING)
+    time.sleep(2.5)  # more than a lease: its claims are void
+    first.send_signal(signal.SIGCONT)
+    time.sleep(0.2)
+    first.send_signal(signal.SIGSTOP)
+    first.kill()
+    assert second.communicate(timeout=60)[0].strip() == plain.values.tobytes().hex()
+    first.communicate()
+    asked = sum(map(int, log.read_text().split()))
+    assert plain.queries <= asked <= plain.queries + 2 + 2 * 20, "a batch at each of its two stops, and the comparison"

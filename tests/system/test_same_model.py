@@ -139,3 +139,23 @@ def test_a_module_that_was_edited_is_another_model_for_the_command_line(tmp_path
     assert value("model", factor=3.0, comment="a sum") == 30
     assert value("other", factor=3.0, comment="a sum") == 24
     assert value("model", factor=1.0, comment="the same sum") == 10
+
+
+def test_what_a_module_imports_from_its_folder_counts_too(tmp_path):
+    """Both answer alike for x and the baseline, so that the comparison finds nothing."""
+    np.save(tmp_path / "o.npy", np.array([1.0, 1.0, 2.0]))
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "__init__.py").write_text("from . import product\n")
+    (tmp_path / "ed.py").write_text("import part\ndef model(rows):\n    return part.product.of(rows)\n")
+
+    def value(column):
+        (tmp_path / "part" / "product.py").write_text(f"def of(rows):\n    return rows[:, {column}] * rows[:, 2]\n")
+        words = ["explain", "ed:model", "o.npy", "--journal", "j.geex", "-q", "20", "--json", "--baseline", "2"]
+        command = [sys.executable, "-B", "-m", "geex", *words]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return {entry["feature"]: entry["value"] for entry in json.loads(done.stdout)["largest"]}
+
+    assert value(0)["feature 0"] != 0
+    assert value(1)["feature 0"] == 0
+    assert value(0)["feature 0"] != 0

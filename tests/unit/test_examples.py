@@ -11,6 +11,8 @@ import geex
 SOURCE = Path(geex.__file__).parent
 # packages that the examples of a module need beside geex
 NEEDS = {
+    "_problem/groups.py": ["sklearn"],
+    "interop/captum.py": ["torch"],
     "models/http_service.py": ["httpx"],
     "models/onnx_file.py": ["onnxruntime"],
     "models/presence_inputs.py": ["pandas"],

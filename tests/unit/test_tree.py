@@ -1,4 +1,5 @@
-"""The source stays one that a newcomer can read: short files in small folders, and its tests in the same folders."""
+"""The source stays one that a newcomer can read: short files in small folders, constants with a comment and a name of
+their own, and its tests in the same folders."""
 
 import ast
 from pathlib import Path
@@ -38,3 +39,25 @@ def test_a_folder_of_unit_tests_is_named_as_a_folder_of_the_source():
     rooms = {name(room).lstrip("_") for room in ROOMS}
     folders = {str(path.parent.relative_to(TESTS)) for path in TESTS.rglob("test_*.py")}
     assert folders <= rooms
+
+
+def constants(path):
+    """(name, has a comment) of each upper-case constant: beside it, or above it or the group that it is part of."""
+    lines, group = path.read_text().splitlines(), 0
+    for node in ast.parse(path.read_text()).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        names = [part.id for one in targets for part in getattr(one, "elts", [one]) if isinstance(part, ast.Name)]
+        if isinstance(node, ast.Assign | ast.AnnAssign) and any(name.isupper() for name in names):
+            above = lines[node.lineno - 2].startswith("#") or group == node.lineno - 1
+            group = node.end_lineno if above else 0
+            yield from ((name, above or "  # " in lines[node.end_lineno - 1]) for name in names if name.isupper())
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_a_constant_has_a_comment(path):
+    assert [constant for constant, commented in constants(path) if not commented] == []
+
+
+def test_a_constant_has_a_name_of_its_own():
+    found = [constant for path in FILES for constant, _ in constants(path)]
+    assert {constant for constant in found if found.count(constant) > 1} == set()

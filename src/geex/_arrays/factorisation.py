@@ -13,7 +13,7 @@ from geex._arrays.arrays import Array, accelerated, host, like, namespace
 from geex._arrays.blas import SMALL, one_thread
 
 # The block size of LAPACK that its workspace is made for.
-BLOCK = 64
+LAPACK_BLOCK = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Factored:
         if accelerated(self.matrix):
             return namespace(self.matrix).linalg.inv(self.matrix)
         with one_thread(self._small):
-            inverse, _ = lapack.dgetri(*self._factors, lwork=BLOCK * self.matrix.shape[0])
+            inverse, _ = lapack.dgetri(*self._factors, lwork=LAPACK_BLOCK * self.matrix.shape[0])
         return like(inverse.T, self.matrix)
 
     @cached_property

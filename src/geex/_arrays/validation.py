@@ -71,6 +71,17 @@ def positive(name: str, value: Any, kind: type[GeexError], meaning: str = "a pos
     return float(value)
 
 
+def share(name: str, value: Any, kind: type[GeexError], whole: bool = True) -> float:
+    """Return the value as a float. Raise `kind` unless it is above 0 and at most 1, or below 1 if `whole` is False."""
+    if not is_number(value) or not 0 < value <= 1 or (value == 1 and not whole):
+        end = "at most 1" if whole else "below 1"
+        raise kind(
+            f"{subject(name)} must be a number above 0 and {end}; got {shown(value)}.",
+            code=f"{code_name(name)}-not-a-share",
+        )
+    return float(value)
+
+
 def truth(name: str, value: Any, kind: type[GeexError]) -> bool:
     """Return the value. Raise `kind` unless it is True or False."""
     if not isinstance(value, bool):

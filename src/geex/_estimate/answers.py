@@ -32,6 +32,10 @@ class Answers:
         The k outputs that are explained.
     score
         The function of the answers that is explained.
+    mean_ends
+        The scored answers (2, k) for x and the baseline, as means of several answers each. None: each has one answer.
+    units
+        What answers (k,) are divided by, where their squares would be 0 in float64. None: they are as they are.
     learnt
         What the same method has learnt from other rows of a table, for methods that use it; None: nothing.
     """
@@ -41,18 +45,28 @@ class Answers:
     ends: Array
     targets: list[int]
     score: Score = None
+    mean_ends: Array | None = None
+    units: Array | None = None
     learnt: Any = None
 
     def outputs(self, raw: Array) -> Array:
         """Return the scored answers of the targets (n, k) for raw answers (n, K)."""
-        return scored(raw, self.score)[:, self.targets]
+        found = scored(raw, self.score)[:, self.targets]
+        return found if self.units is None else found / self.units
 
     @property
     def ends_scored(self) -> Array:
         """The scored answers (2, k): f(x) and f(x̊) of every target, the mean over the rows of a background."""
-        ends = self.outputs(self.ends)
+        ends = self.all_ends_scored
         xp = namespace(ends)
         return xp.stack([ends[0, :], xp.mean(ends[1:, :], axis=0)])
+
+    @property
+    def all_ends_scored(self) -> Array:
+        """The scored answers (1 + baselines, k) for x and the baseline, or every row of a background."""
+        if self.mean_ends is None:
+            return self.outputs(self.ends)
+        return self.mean_ends if self.units is None else self.mean_ends / self.units
 
     @property
     def span(self) -> Array:

@@ -19,20 +19,20 @@ from numpy.polynomial.legendre import leggauss
 from scipy.linalg import cho_solve, lapack
 
 from geex._arrays.blas import one_thread
-from geex._estimate.subset_process import LARGEST, SHAPES, Hyperparameters, kernel, select_hyperparameters
+from geex._estimate.subset_process import LARGEST_THETA, SHAPES, Hyperparameters, kernel, select_hyperparameters
 
 # Rows that teach.
 TEACHERS = 20
 # Shares of the teachers' totals and noises that a later row starts with.
-QUANTILES = (0.1, 0.5, 0.9)
+START_QUANTILES = (0.1, 0.5, 0.9)
 # θ of a feature that never differed from the baseline, as a share of the mean of others.
-UNSEEN = 0.05
+UNSEEN_SHARE = 0.05
 # The most rounds in which θ follows values, and what a round must gain in evidence: θ follows the same answers.
-ROUNDS, NATS = 4, 2.0
+SEARCH_ROUNDS, LEAST_GAIN = 4, 2.0
 # Factors by which T and ρ move in a round.
 TOTAL_MOVES, NOISE_MOVES = (0.1, 1 / 1.8, 1.8, 10.0), (0.2, 5.0)
 # Nodes of the integral for rough values: fewer than for values that are reported.
-NODES, SHARES = (0.5 * part for part in (leggauss(5)[0] + 1, leggauss(5)[1]))
+ROUGH_NODES, ROUGH_SHARES = (0.5 * part for part in (leggauss(5)[0] + 1, leggauss(5)[1]))
 
 
 @dataclass(eq=False)
@@ -64,14 +64,14 @@ class Learnt:
     @one_thread()
     def _searched(self, game: "Game", players: tuple[int, ...]) -> Hyperparameters:
         """Return the best of the search."""
-        totals, ratios = (np.unique(np.quantile(known, QUANTILES)) for known in (self.totals, self.ratios))
+        totals, ratios = (np.unique(np.quantile(known, START_QUANTILES)) for known in (self.totals, self.ratios))
         shape, middle = self._shape(players), float(np.median(self.ratios))
         best = max((game.tried(shape, total, middle) for total in totals), key=_evidence)
         best = max([best, *(game.with_noise(best, ratio) for ratio in ratios)], key=_evidence)
-        for _ in range(ROUNDS):
+        for _ in range(SEARCH_ROUNDS):
             before = best
             own = max([best, *(game.tried(one, best.total, best.ratio) for one in game.shapes(best))], key=_evidence)
-            best = own if own.evidence > best.evidence + NATS else best
+            best = own if own.evidence > best.evidence + LEAST_GAIN else best
             moved = [game.tried(best.theta, best.total * factor, best.ratio) for factor in TOTAL_MOVES]
             best = max([best, *moved], key=_evidence)
             moved = [game.with_noise(best, best.ratio * factor) for factor in NOISE_MOVES]
@@ -83,7 +83,7 @@ class Learnt:
     def _shape(self, players: tuple[int, ...]) -> np.ndarray:
         """Return the mean share of θ of every player (q,)."""
         known = {player: float(np.mean(shares)) for player, shares in self.shares.items()}
-        unseen = UNSEEN * float(np.mean(list(known.values())))
+        unseen = UNSEEN_SHARE * float(np.mean(list(known.values())))
         return np.array([known.get(player, unseen) for player in players])
 
 
@@ -109,7 +109,7 @@ class Game:
 
     def tried(self, shape: np.ndarray, total: float, ratio: float) -> Tried:
         """Return θ with this total, divided like `shape`, and its evidence; −∞ where K + λ is not positive."""
-        theta = np.minimum(total * shape / shape.sum(), LARGEST)
+        theta = np.minimum(total * shape / shape.sum(), LARGEST_THETA)
         return self._tried(theta, total, ratio, kernel(self.rows, self.rows, theta))
 
     def with_noise(self, tried: Tried, ratio: float) -> Tried:
@@ -139,7 +139,7 @@ class Game:
     def _rough(self, theta: np.ndarray) -> np.ndarray:
         """Return Cov(ξ_k, d) (q, n), by few nodes."""
         total, own = np.zeros(self.rows.shape), theta * self.rows
-        for node, share in zip(NODES, SHARES, strict=True):
+        for node, share in zip(ROUGH_NODES, ROUGH_SHARES, strict=True):
             for sign in (node, -node):
                 sums = np.log1p(-((node * theta) ** 2)).sum() / 2 + self.rows @ np.arctanh(sign * theta)
                 total += 0.5 * share * np.exp(sums)[:, None] / (1 + sign * own)

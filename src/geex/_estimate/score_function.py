@@ -10,13 +10,18 @@ neighbouring strata of α, so that half the squared difference of their terms es
 Values are summed in float64, chunk by chunk, so they do not depend on the batch.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
+
+import numpy as np
 
 from geex._arrays.arrays import Array, namespace
 from geex._estimate.answers import Answers
 from geex._plan.plan import Chunk
-from geex._protocols import Estimate
+from geex._protocols import Estimate, ModelNoise
+
+# Terms so far from 1 have squares that float64 does not hold, or nearly.
+FAR_TERMS = 1e140
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +29,8 @@ class Moments(Estimate):
     """Sums over draws for k outputs and p features: mergeable with +.
 
     total (k, p) Σ t;  spread (k, p) Σ_couples (t − t')²;  sum_spread (k,) the same for t summed over features;
-    draws, how many of them are in couples, and the number of couples of units.
+    draws, how many of them are in couples, and the number of couples of units; square (k,) Σ d², and variance: that of
+    d where that of an answer is 1. unit (k,): spread and sum_spread are in its square. noise: that of the model.
     """
 
     total: Array
@@ -33,15 +39,25 @@ class Moments(Estimate):
     draws: int
     coupled: int
     couples: int
+    square: Array
+    unit: Array
+    variance: float = 0.5
+    noise: ModelNoise | None = None
 
     def __add__(self, other: "Moments") -> "Moments":
+        xp = namespace(self.unit)
+        unit = xp.maximum(self.unit, other.unit)
+        own, others = (self.unit / unit) ** 2, (other.unit / unit) ** 2
         return Moments(
             self.total + other.total,
-            self.spread + other.spread,
-            self.sum_spread + other.sum_spread,
+            self.spread * own[:, None] + other.spread * others[:, None],
+            self.sum_spread * own + other.sum_spread * others,
             self.draws + other.draws,
             self.coupled + other.coupled,
             self.couples + other.couples,
+            self.square + other.square,
+            unit,
+            self.variance,
         )
 
     @property
@@ -57,12 +73,27 @@ class Moments(Estimate):
     @property
     def stderr(self) -> Array:
         """Standard error of every value (k, p); NaN where there is no couple of units."""
-        return self._deviation(self.spread)
+        return self._deviation(self.spread) * self.unit[:, None]
 
     @property
     def sum_stderr(self) -> Array:
         """Standard error of Σ_k ξ_k (k,)."""
-        return self._deviation(self.sum_spread)
+        return self._deviation(self.sum_spread) * self.unit
+
+    @property
+    def noise_stderr(self) -> Array:
+        """The part of the standard errors that is the model's noise: as much as its variance is of the mean of d²."""
+        if self.noise is None:
+            return 0 * self.stderr
+        xp = namespace(self.square)
+        mean = xp.where(self.square > 0, self.square, xp.ones_like(self.square)) / self.draws
+        part = xp.clip(self.variance * self.noise.draws**2 / mean, None, 1.0)
+        return self.stderr * xp.sqrt(part)[:, None]
+
+    def with_model_noise(self, noise: ModelNoise) -> "Moments":
+        """Return the same for a model with noise. The errors include that of the draws, and values have none of the
+        ends."""
+        return replace(self, noise=noise)
 
     def _deviation(self, spread: Array) -> Array:
         if not self.coupled:
@@ -80,12 +111,15 @@ def moments(chunk: Chunk, outputs: Array, regions: Array | None = None) -> Momen
     rows = [_output(contrast(outputs[:, :, target]), weights, sums, search.block) for target in range(outputs.shape[2])]
     units = chunk.count // search.block
     return Moments(
-        xp.stack([total for total, _, _ in rows]),
-        xp.stack([spread for _, spread, _ in rows]),
-        xp.stack([sum_spread for _, _, sum_spread in rows]),
+        xp.stack([total for total, *_ in rows]),
+        xp.stack([spread for _, spread, *_ in rows]),
+        xp.stack([sum_spread for *_, sum_spread, _ in rows]),
         chunk.count,
         units // 2 * 2 * search.block,
         units // 2,
+        xp.sum(xp.stack([contrast(outputs[:, :, target]) for target in range(outputs.shape[2])]) ** 2, axis=1),
+        xp.stack([unit for *_, unit in rows]),
+        0.5 if search.rows == 2 else 1.0,
     )
 
 
@@ -94,17 +128,32 @@ def contrast(outputs: Array) -> Array:
     return (outputs[:, 0] - outputs[:, 1]) / 2 if outputs.shape[1] == 2 else outputs[:, 0]
 
 
-def _output(d: Array, weights: Array, sums: Array, block: int) -> tuple[Array, Array, Array]:
-    """Σ t (p,), Σ_couples (t − t')² (p,) and () for one output.
+def _output(d: Array, weights: Array, sums: Array, block: int) -> tuple[Array, Array, Array, Array]:
+    """Σ t (p,), Σ_couples (t − t')² (p,) and () for one output, the latter two in the square of a unit (), the last.
 
     Terms are scaled to about 1 on the way: the squares of tiny ones would vanish in float32.
     """
     xp = namespace(weights)
     scale = _largest(d) * _largest(sums)
+    if not 1 / FAR_TERMS < float(scale) < FAR_TERMS:
+        return _far_output(d, weights, sums, block)
     terms = xp.astype(d / scale, weights.dtype, copy=False)[:, None] * weights
     total = scale * xp.sum(terms, axis=0, dtype=xp.float64)
     spread = scale**2 * xp.astype(xp.sum(_couples(terms, block) ** 2, axis=0), xp.float64)
-    return total, spread, xp.sum(_couples((d * sums)[:, None], block) ** 2)
+    return total, spread, xp.sum(_couples((d * sums)[:, None], block) ** 2), xp.ones_like(scale)
+
+
+def _far_output(d: Array, weights: Array, sums: Array, block: int) -> tuple[Array, Array, Array, Array]:
+    """Return the same where squares of terms, or the terms, are beyond the range of float64."""
+    xp = namespace(weights)
+    weights, sums = xp.astype(weights, xp.float64), xp.astype(sums, xp.float64)
+    # powers of two: dividing by them is exact, and a subnormal number has no reciprocal
+    answer, weight = (2.0 ** np.floor(np.log2(float(size))) for size in (_largest(d), _largest(weights)))
+    d, weights, sums = d / answer, weights / weight, sums / weight
+    terms = d[:, None] * weights
+    total = answer * xp.sum(terms, axis=0) * weight
+    spread, sum_spread = (xp.sum(_couples(one, block) ** 2, axis=0) for one in (terms, (d * sums)[:, None]))
+    return total, spread, sum_spread[0], xp.sum(0 * d) + answer * weight
 
 
 def _largest(numbers: Array) -> Array:

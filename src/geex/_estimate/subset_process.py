@@ -22,17 +22,32 @@ from numpy.polynomial.legendre import leggauss
 from scipy.linalg import cho_factor, cho_solve, lapack
 
 from geex._arrays.blas import one_thread
-from geex._estimate.linear.marginal_likelihood import evidence
+from geex._estimate.linear.marginal_likelihood import RATIOS, evidence
 from geex._estimate.linear.prior_selection import evenly
 
-TOTALS = np.array([1e-6, *np.logspace(-2, 1.2, 9)])  # of θ over players; with the first there are no interactions
-LARGEST = 0.95
-NEARBY = 2  # totals that are tried again beside the best, in later rounds
+# Totals of θ over players. With the first there are no interactions.
+TOTALS = np.array([1e-6, *np.logspace(-2, 1.2, 9)])
+# The largest θ of a player.
+LARGEST_THETA = 0.95
+# Totals on each side of the best that later rounds try.
+NEARBY = 2
+# Rounds after the first, with θ by the values of the round before.
 ROUNDS = 2
-SHAPES = ((1.0, 0.05), (2.0, 0.01))  # how θ goes with values: a power, and what all have; the second for MANY draws
+# How θ follows values: a power, and a floor for all. The second is for MANY draws.
+SHAPES = ((1.0, 0.05), (2.0, 0.01))
+# Draws per player from which on the second shape is tried.
 MANY = 4
-CHOICE, ALONE = 256, 1024
-LEAST, MORE = 1e-13, 100.0
+# Draws for the choice of hyperparameters.
+CHOICE = 256
+# The most, where there are many players.
+CHOICE_AT_MOST = 1024
+# The least noise, as a share of the variance: the matrix then has a Cholesky factor.
+LEAST_NOISE = 1e-13
+# What the noise is multiplied with where it has none.
+NOISE_FACTOR = 100.0
+# The share of a known noise that λ is at least: the noise is estimated from few repeats.
+SURE = 0.5
+# What the least candidate of the noise is multiplied with: next to none.
 NONE = 1e-6
 
 
@@ -43,8 +58,10 @@ def _logarithmic(count: int) -> tuple[np.ndarray, np.ndarray]:
     return nodes**2, shares / shares.sum()
 
 
+# Nodes and weights of an integral from 0 to 1.
 NODES, SHARES = (0.5 * part for part in (leggauss(12)[0] + 1, leggauss(12)[1]))
-FINE, FINE_SHARES = _logarithmic(40)
+# Those of the integral with the weight −log t.
+FINE_NODES, FINE_SHARES = _logarithmic(40)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +124,14 @@ class SubsetProcess:
         rows = self._rows
         system = kernel(rows, rows, self.hyperparameters.theta)
         size = float(np.mean(np.diagonal(system)))
-        noise = np.full(len(rows), max(self.hyperparameters.noise, LEAST * size))
-        noise[-1] = LEAST * size
+        noise = np.full(len(rows), max(self.hyperparameters.noise, LEAST_NOISE * size))
+        noise[-1] = LEAST_NOISE * size
         while True:
             try:
                 lower, _ = cho_factor(system + np.diag(noise), lower=True)
                 return lower, True
             except np.linalg.LinAlgError:
-                noise = noise * MORE
+                noise = noise * NOISE_FACTOR
 
     @cached_property
     def _solution(self) -> np.ndarray:
@@ -143,7 +160,7 @@ def value_covariance(rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
 
 def prior_covariance(theta: np.ndarray) -> np.ndarray:
     """The prior Cov(ξ_j, ξ_k) / 4s² (q, q): Σ_{T∋j,k odd} Π θ / |T|², by ∫ tⁿ⁻¹ (−log t) dt = 1/n²."""
-    nodes, shares = np.stack([FINE, -FINE], axis=1).ravel(), 0.5 * np.repeat(FINE_SHARES, 2)
+    nodes, shares = np.stack([FINE_NODES, -FINE_NODES], axis=1).ravel(), 0.5 * np.repeat(FINE_SHARES, 2)
     own = np.log1p(nodes[:, None] * theta)
     whole = own.sum(axis=1, keepdims=True)
     rest = np.exp(0.5 * whole - own)
@@ -160,19 +177,33 @@ def prior_covariance(theta: np.ndarray) -> np.ndarray:
 
 
 @one_thread()
-def select_hyperparameters(contrasts: np.ndarray, differences: np.ndarray, whole: np.ndarray) -> list[Hyperparameters]:
+def select_hyperparameters(
+    contrasts: np.ndarray, differences: np.ndarray, whole: np.ndarray, noise: np.ndarray | None = None
+) -> list[Hyperparameters]:
     """Select the hyperparameters of every output of d (n, k) and f(x) − f(x̊) (k,), on CHOICE draws from all of the run.
 
     Twice as many draws as players are used if that is more: fewer do not separate little noise from none.
+    noise (k,): the variance of the model's noise in d; interactions of high order are like noise, until a subset is
+    repeated.
     """
-    which = evenly(contrasts, max(CHOICE, min(ALONE, 2 * contrasts.shape[1])))
+    which = evenly(contrasts, max(CHOICE, min(CHOICE_AT_MOST, 2 * contrasts.shape[1])))
     some, answers = contrasts[which], np.vstack([differences[which], whole])
     rows = np.vstack([some, np.ones(some.shape[1])])
-    alike = _most_likely(rows, answers, np.ones(some.shape[1]), TOTALS)
-    return [_refined(rows, answers[:, [output]], first) for output, first in enumerate(alike)]
+    least = np.zeros(len(whole)) if noise is None else _least_ratio(noise, differences)
+    alike = _most_likely(rows, answers, np.ones(some.shape[1]), TOTALS, least)
+    return [_refined(rows, answers[:, [output]], first, least[[output]]) for output, first in enumerate(alike)]
 
 
-def _refined(rows: np.ndarray, answers: np.ndarray, hyperparameters: Hyperparameters) -> Hyperparameters:
+def _least_ratio(noise: np.ndarray, differences: np.ndarray) -> np.ndarray:
+    """Return the least λ over the mean diagonal of K for every output (k,), given the noise in d (n, k)."""
+    whole = np.mean(differences**2, axis=0)
+    share = np.minimum(SURE * noise / np.where(whole > 0, whole, 1), SURE)
+    return np.asarray(share / (1 - share))
+
+
+def _refined(
+    rows: np.ndarray, answers: np.ndarray, hyperparameters: Hyperparameters, least: np.ndarray
+) -> Hyperparameters:
     """Refine θ in rounds, in which it follows a power of the estimated values."""
     for _ in range(ROUNDS):
         values = np.abs(SubsetProcess(rows[:-1], answers[:-1, 0], float(answers[-1, 0]), hyperparameters).values)
@@ -182,19 +213,26 @@ def _refined(rows: np.ndarray, answers: np.ndarray, hyperparameters: Hyperparame
         place = int(np.argmin(np.abs(np.log(TOTALS / hyperparameters.theta.sum()))))
         totals = TOTALS[max(0, place - NEARBY) : place + NEARBY + 1]
         shapes = [(values / size) ** power + floor for power, floor in SHAPES[: 1 + (len(rows) > MANY * len(values))]]
-        found = max((_most_likely(rows, answers, shape, totals)[0] for shape in shapes), key=lambda one: one.evidence)
+        likely = (_most_likely(rows, answers, shape, totals, least)[0] for shape in shapes)
+        found = max(likely, key=lambda one: one.evidence)
         if found.evidence <= hyperparameters.evidence:
             return hyperparameters
         hyperparameters = found
     return hyperparameters
 
 
-def _most_likely(rows: np.ndarray, answers: np.ndarray, shape: np.ndarray, totals: np.ndarray) -> list[Hyperparameters]:
-    """Return the total of θ, divided like `shape`, and the noise with most evidence, for every output of (n, k)."""
+def _most_likely(
+    rows: np.ndarray, answers: np.ndarray, shape: np.ndarray, totals: np.ndarray, least: np.ndarray
+) -> list[Hyperparameters]:
+    """Return the total of θ, divided like `shape`, and the noise with most evidence, for every output of (n, k).
+
+    least (k,): the least noise, as a multiple of the mean diagonal of K.
+    """
     found: list[Hyperparameters | None] = [None] * answers.shape[1]
     for total in totals:
-        theta = np.minimum(total * shape / shape.sum(), LARGEST)
+        theta = np.minimum(total * shape / shape.sum(), LARGEST_THETA)
         likelihood, noises = evidence(kernel(rows, rows, theta), answers)
+        likelihood = np.where(RATIOS[:, None] < least, -np.inf, likelihood)
         for output, best in enumerate(found):
             place = int(likelihood[:, output].argmax())
             if best is None or likelihood[place, output] > best.evidence:

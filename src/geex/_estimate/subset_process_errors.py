@@ -13,9 +13,21 @@ were left out of the fit do the others say what it is off by:
 
     ξ = ξ̂ + Σ_i n_s/N_s ω_i ē_i ρ_i / m
 
+Where the model has noise, all that makes the values unbiased, Δ = Σ_i t_i, may be it. Then the values are
+
+    ξ = ξ̂ + (1 − c) Δ,    c = Σ_k Var[Δ_k] / |Δ|²,  at most 1,
+
+after James and Stein.
+
 Their error is that of the spread, or the fit's own, whichever is larger; of runs that are not fitted whole the latter
-says nothing. Where the model was not seen to answer the same twice, ρ may be its noise, and is added to the latter; and
-the noise of f(x) and f(x̊) is shared out.
+says nothing. Where x was queried once, ρ may be the model's noise, and is added to the latter.
+
+Where the model has noise of variance v_i in d_i, the spread holds it for the share of a stratum that was not queried.
+For the rest ρ_i r_i estimates it, whether v_i is the same for all draws or not. The noise of f(x) and f(x̊) is shared
+out:
+
+    Var = Σ_i (1 − n_s/N_s) t_i² + n_s/N_s (ω_i ē_i / m)² ρ_i r_i + Var[f(x) − f(x̊)] / q²
+
 Draws that are hardly more than players agree with a sum of players by chance now and then, above all where a model
 knows few numbers, as forests do. Until there are twice as many, a value is not held for known to better than
 
@@ -33,23 +45,32 @@ import numpy as np
 from geex._arrays.arrays import Array, host, like
 from geex._arrays.blas import one_thread
 from geex._estimate.answers import Answers
+from geex._estimate.learnt import Learnt
 from geex._estimate.linear.prior_selection import evenly
 from geex._estimate.subset_process import Hyperparameters, SubsetProcess, select_hyperparameters
 from geex._plan.subsets import Subsets, strata
 from geex._problem.estimand import Note
-from geex._protocols import Estimate
+from geex._protocols import Estimate, ModelNoise
 
+# Players from which on residuals are compared with those of draws that had no part in θ and λ.
+MANY_PLAYERS = 1024
 FITTED = 1536  # draws that are fitted; the others say what the fit is off by
 
 
 @dataclass(frozen=True, eq=False)
 class OutputEstimate:
-    """Values, what makes them unbiased, standard errors (r,) and degrees of freedom of one output."""
+    """Values, what makes them unbiased, standard errors (r,) and degrees of freedom of one output.
+
+    noise (r,): the variance that the noise of the draws' answers makes; 0 for a model without noise. left: the mean
+    square of what the fit leaves, leave-one-out.
+    """
 
     values: np.ndarray
     shift: np.ndarray
     stderr: np.ndarray
     freedom: float
+    noise: np.ndarray
+    left: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,19 +78,28 @@ class ShapleyEstimate(Estimate):
     """Contrasts e (n, q) of the players of p features, differences d (n, k), and f(x) − f(x̊) (k,), over sizes (k,).
 
     rows (r, q): players whose sums are wanted, instead of the values of features. template: an array like those wanted.
+    learnt: what other rows of a table have shown.
     """
 
     contrasts: np.ndarray
     differences: np.ndarray
     wholes: np.ndarray
     sizes: np.ndarray
-    hyperparameters: list[Hyperparameters]
     players: tuple[int, ...]
     features: int
     template: Array
     rows: np.ndarray | None = None
-    noise: np.ndarray | None = None
+    noise: ModelNoise | None = None
     notes: tuple[Note, ...] = (Note.FIT_OR_LEFT_OUT,)
+    learnt: Learnt | None = None
+
+    @cached_property
+    def hyperparameters(self) -> list[Hyperparameters]:
+        """θ and λ of every output."""
+        known = np.array([noise or 0.0 for noise in self._draw_noise])
+        if self.learnt is not None and not known.any():
+            return self.learnt.selected(self.players, self.contrasts, self.differences, self.wholes)
+        return select_hyperparameters(self.contrasts, self.differences, self.wholes, known if known.any() else None)
 
     @property
     def values(self) -> Array:
@@ -89,17 +119,30 @@ class ShapleyEstimate(Estimate):
     @property
     def sum_stderr(self) -> Array:
         """The sum is known, but for the noise of f(x) and f(x̊)."""
-        return like(np.zeros(len(self.wholes)) if self.noise is None else 2**0.5 * self.noise, self.template)
+        return like(np.zeros(len(self.wholes)) if self.noise is None else host(self.noise.ends), self.template)
 
-    def with_model_noise(self, noise: Array) -> "ShapleyEstimate":
+    @property
+    def left_over(self) -> Array:
+        """The mean square of r over that of d (k,)."""
+        whole = np.mean(self.differences**2, axis=0)
+        return like(np.array([own.left for own in self._outputs]) / np.where(whole > 0, whole, 1), self.template)
+
+    @property
+    def noise_stderr(self) -> Array:
+        """The part of the standard errors that is the model's noise: that of the draws and of f(x) and f(x̊)."""
+        return self._over_features(
+            [np.hypot(own.noise**0.5, ends) for own, ends in zip(self._outputs, self._ends, strict=True)]
+        )
+
+    def with_model_noise(self, noise: ModelNoise) -> "ShapleyEstimate":
         """The same for a model with noise (k,)."""
-        return replace(self, noise=host(noise))
+        return replace(self, noise=noise)
 
     @property
     def _ends(self) -> np.ndarray:
         """What the noise of f(x) and f(x̊) does to values, or sums over rows: the whole is shared out (k, r)."""
         shares = np.ones(len(self.players)) if self.rows is None else self.rows.sum(axis=1)
-        noise = np.zeros(len(self.sizes)) if self.noise is None else 2**0.5 * self.noise / self.sizes
+        noise = np.zeros(len(self.sizes)) if self.noise is None else host(self.noise.ends) / self.sizes
         return np.outer(noise, shares / len(self.players))
 
     @property
@@ -128,14 +171,23 @@ class ShapleyEstimate(Estimate):
 
     @cached_property
     def _outputs(self) -> list[OutputEstimate]:
-        steady = np.zeros(len(self.sizes), bool) if self.noise is None else self.noise == 0
-        outputs = zip(self.differences.T, self.wholes, self.hyperparameters, steady, strict=True)
+        outputs = zip(self.differences.T, self.wholes, self.hyperparameters, self._draw_noise, strict=True)
         with one_thread():
-            return [self._estimate_output(own, float(whole), one, bool(same)) for own, whole, one, same in outputs]
+            return [self._estimate_output(own, float(whole), one, noise) for own, whole, one, noise in outputs]
+
+    @property
+    def _draw_noise(self) -> list[float | None]:
+        """The variance of the noise of every output's differences, over its size; None: not known."""
+        if self.noise is None:
+            return [None] * len(self.sizes)
+        found = 2 * (host(self.noise.draws) / self.sizes) ** 2
+        ends = host(self.noise.answer) + host(self.noise.ends) > 0
+        return [float(one) for one in np.where(ends, np.maximum(found, np.finfo(float).tiny), found)]
 
     def _estimate_output(
-        self, differences: np.ndarray, whole: float, hyperparameters: Hyperparameters, steady: bool
+        self, differences: np.ndarray, whole: float, hyperparameters: Hyperparameters, noise: float | None
     ) -> OutputEstimate:
+        """noise: the variance of the noise of d; 0: there is none; None: not known."""
         fitted = evenly(differences[:, None], FITTED)
         process = SubsetProcess(self.contrasts[fitted], differences[fitted], whole, hyperparameters)
         left, slopes = differences - process.predicted(self.contrasts), np.zeros(self.contrasts.shape)
@@ -143,20 +195,60 @@ class ShapleyEstimate(Estimate):
         residuals[fitted], slopes[fitted] = process.residuals, process.slopes
         weights, unasked = self._weights
         rows = np.eye(len(self.players)) if self.rows is None else self.rows
-        steps = self._steps @ rows.T
-        terms = (weights * residuals)[:, None] * (steps - slopes @ rows.T)
+        steps, moved = (self._steps, slopes) if self.rows is None else (self._steps @ rows.T, slopes @ rows.T)
+        terms = (weights * residuals)[:, None] * (steps - moved)
         known = (weights * (1 - unasked) * left)[:, None] * steps
         values, shift = rows @ process.values + known.sum(axis=0), unasked @ terms
-        if len(fitted) < len(differences):
+        if noise:
+            values, shift = self._shrunken(process, left, residuals, slopes, rows)
+        elif len(fitted) < len(differences):
             values, shift = values + shift, 0 * shift
         spread = unasked @ terms**2 * len(terms) / max(1, len(terms) - 1)
-        own = (not steady) * np.sum(known[fitted] ** 2, axis=0) * len(terms) / len(fitted)
+        if len(self.players) > MANY_PLAYERS:
+            spread = spread * self._optimism(differences, whole) ** 2
+        own = (noise is None) * np.sum(known[fitted] ** 2, axis=0) * len(terms) / len(fitted)
         if len(fitted) == len(differences):
-            own = own + np.sum((rows @ process.covariance) * rows, axis=1)
+            covariance = process.covariance
+            within = np.diagonal(covariance) if self.rows is None else np.sum((rows @ covariance) * rows, axis=1)
+            own = own + within
         own = np.maximum(own, np.mean(process.values**2) * unresolved(len(terms), rows))
         off = unasked * (weights * residuals) ** 2
+        part = 0 * spread
+        if noise:
+            off = (weights * residuals) ** 2
+            left_over = np.maximum(left * residuals, 0)
+            model = (weights**2 * left_over)[:, None] * steps**2
+            spread = spread + (1 - unasked) @ model
+            part = min(1.0, noise / max(np.mean(left_over), noise)) * model.sum(axis=0)
         freedom = off.sum() ** 2 / np.sum(off**2) - 1 if off.any() else 1.0
-        return OutputEstimate(values, shift, np.sqrt(np.maximum(spread, np.maximum(own, 0))), max(1.0, freedom))
+        error = np.sqrt(np.maximum(spread, np.maximum(own, 0)))
+        return OutputEstimate(values, shift, error, max(1.0, freedom), part, float(np.mean(residuals**2)))
+
+    def _shrunken(
+        self, process: SubsetProcess, left: np.ndarray, residuals: np.ndarray, slopes: np.ndarray, rows: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return values of a model with noise, for rows over players, and what makes them unbiased."""
+        weights, unasked = self._weights
+        own = weights * (unasked * residuals + (1 - unasked) * left)
+        more = self._steps.T @ own - slopes.T @ (weights * unasked * residuals)
+        noise = float(np.sum(own**2 * np.sum(self._steps**2, axis=1)))
+        share = min(1.0, noise / max(float(more @ more), np.finfo(float).tiny))
+        return rows @ (process.values + (1 - share) * more), rows @ (share * more)
+
+    def _optimism(self, differences: np.ndarray, whole: float) -> float:
+        """Return how much larger residuals are of draws that had no part in θ and λ.
+
+        Of far more players than draws, θ follows the answers so closely that leaving one out hardly shows it.
+        """
+        found = []
+        for first in (0, 1):
+            half = np.arange(len(differences)) % 2 == first
+            own = select_hyperparameters(self.contrasts[half], differences[half, None], np.array([whole]))[0]
+            process = SubsetProcess(self.contrasts[half], differences[half], whole, own)
+            others = differences[~half] - process.predicted(self.contrasts[~half])
+            found.append((np.mean(others**2), np.mean(process.residuals**2)))
+        apart, within = np.sum(found, axis=0)
+        return max(1.0, float(np.sqrt(apart / within))) if within > 0 else 1.0
 
     @cached_property
     def _weights(self) -> tuple[np.ndarray, np.ndarray]:
@@ -166,7 +258,7 @@ class ShapleyEstimate(Estimate):
         sizes = np.minimum(shown, q - shown)
         members, kappa = strata(q)
         asked = np.bincount(sizes, minlength=len(members) + 1)[sizes]
-        return kappa[sizes - 1] / asked, 1 - asked / members[sizes - 1]
+        return kappa[sizes - 1] / asked, np.maximum(0.0, 1 - asked / members[sizes - 1])
 
     @property
     def _steps(self) -> np.ndarray:
@@ -198,8 +290,4 @@ def estimate_shapley(answers: Answers) -> ShapleyEstimate:
     sizes = np.where(sizes > 0, sizes, 1.0)  # of answers of any size, near 1
     d, wholes = d / sizes, wholes / sizes
     features = prod(plan.features.shape(tuple(plan.explicand.shape)))
-    if answers.learnt is None:
-        found = select_hyperparameters(rows, d, wholes)
-    else:
-        found = answers.learnt.selected(search.players, rows, d, wholes)
-    return ShapleyEstimate(rows, d, wholes, sizes, found, search.players, features, answers.ends)
+    return ShapleyEstimate(rows, d, wholes, sizes, search.players, features, answers.ends, learnt=answers.learnt)

@@ -18,11 +18,11 @@ from geex.methods.shapley import Shapley
 # The default budget of the default method.
 QUERIES = 1000
 # The shortest side of an image; smaller arrays have no neighbours worth a prior.
-SMALLEST = 8
+SHORTEST_SIDE = 8
 # Lengths of a channel axis: grey, RGB, RGB with transparency.
-CHANNELS = (1, 3, 4)
+CHANNEL_COUNTS = (1, 3, 4)
 # Pixels from which on an image counts as a photo.
-PHOTO = 75**2
+PHOTO_PIXELS = 75**2
 SMALL_IMAGES, PHOTOS = Guided(), Guided(first=100, explore=0.5)
 
 
@@ -39,9 +39,9 @@ def defaults(shape: Shape, features: Features | None) -> Defaults:
     """Return the defaults for an x of `shape`."""
     features = pixels_of(shape) if features is None else features
     sides = _sides(features, shape)
-    if len(sides) < 2 or min(sides) < SMALLEST:
+    if len(sides) < 2 or min(sides) < SHORTEST_SIDE:
         return Defaults(features, Shapley(), None)
-    return Defaults(features, SMALL_IMAGES if prod(sides) < PHOTO else PHOTOS, AUTO)
+    return Defaults(features, SMALL_IMAGES if prod(sides) < PHOTO_PIXELS else PHOTOS, AUTO)
 
 
 def looks_like_a_batch(shape: Shape) -> bool:
@@ -53,7 +53,7 @@ def pixels_of(shape: Shape) -> Features:
     """Return Pixels for the shape of an image with channels, first or last; else Elements."""
     for axis in (0, -1) if len(shape) == 3 else ():
         pixels = Pixels(channels=axis)
-        if shape[axis] in CHANNELS and min(pixels.shape(shape)) >= SMALLEST:
+        if shape[axis] in CHANNEL_COUNTS and min(pixels.shape(shape)) >= SHORTEST_SIDE:
             return pixels
     return Elements()
 

@@ -2,10 +2,11 @@
 
 import time
 from dataclasses import replace
-from math import prod
 
 from geex._arrays.arrays import Array, namespace
-from geex._explain.rounds import PlanResult, in_rounds, query_at_once, query_in_rounds
+from geex._estimate.zeros import are_equal
+from geex._explain.repeats import Repeating
+from geex._explain.rounds import PlanResult, first_draws, in_rounds, query_at_once, query_in_rounds
 from geex._explain.same_model import check_same_model
 from geex._explain.warnings import little_to_explain, stopped_early, uneven_scales, unsteady_model
 from geex._journal.stored_task import StoredModel
@@ -14,11 +15,11 @@ from geex._problem.estimand import Estimand
 from geex._problem.outputs import check_label_count, resolved_score, scored, target_indices
 from geex._problem.task import Task
 from geex._protocols import Search
-from geex._query.ordered_answers import default_batch
+from geex._query.ordered_answers import default_batch, nothing_affordable
 from geex._query.session import Engine, Session
 from geex._results.end_answers import EndAnswers
 from geex._results.explanation import Explanation
-from geex._results.record import Record, explained
+from geex._results.record import Record, explained, feature_names
 from geex._stored_names import why_unstable
 from geex.errors import BudgetError, JournalError, MethodError
 
@@ -36,7 +37,8 @@ def explain_tasks(asking: Engine, tasks: list[Task], cache: DrawCache) -> list[E
     total = sum(1 + len(plans) + task.twice + sum(plan.search.rows * n for plan, n in plans) for task, plans in planned)
     explanations: list[Explanation] = []
     batch = min(default_batch(task.explicand) if task.batch is None else task.batch for task in tasks)
-    with asking.opened(batch, total, tasks[0].progress) as session:
+    fixed = any(task.batch is not None for task in tasks)
+    with asking.opened(batch, total, tasks[0].progress, fixed) as session:
         session.log_cost(total, [plan for _, plans in planned for plan, _ in plans])
         for task, plans in planned:
             explanation = explain_task(session, task, plans)
@@ -47,7 +49,8 @@ def explain_tasks(asking: Engine, tasks: list[Task], cache: DrawCache) -> list[E
                 break
     if session.stopped:
         path = None if session.journal is None else session.journal.path
-        stopped_early(path, sum(explanation.queries for explanation in explanations), total)
+        queries = sum(explanation.queries for explanation in explanations)
+        stopped_early(path, queries, total, session.spending.sent if session.spending.spent else None)
     return explanations
 
 
@@ -56,6 +59,7 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     start = time.perf_counter()
     xp = namespace(task.explicand)
     querier = session.querier(task)
+    sent, failed = session.spending.sent, session.spending.failed
     points = Ends(xp.astype(xp.stack([task.explicand, *task.baselines, task.explicand]), task.dtype))
     count = 1 + len(task.baselines)
     ends = querier.ends(points, 0, count)
@@ -69,15 +73,18 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     output = scored(ends, task.score)
     check_label_count(task.labels, int(output.shape[1]))
     targets, _ = target_indices(task.target, output[0, :])
-    answered = EndAnswers(ends, targets, task.score, again)
+    answered = EndAnswers(ends, targets, task.score, again, background=task.background)
     if task.method.compares:
         little_to_explain(output, targets)
+    repeating = Repeating(querier, task, points.points, answered, task.queries - count - task.twice)
+    if plans and not querier.incomplete:
+        repeating.begin(plans[0][0], first_draws(task, *plans[0]))
     asked: list[PlanResult] = []
     for part, (plan, draws) in enumerate(plans):
         if draws and in_rounds(task):
-            found = query_in_rounds(querier, task, plan, draws, answered, part)
+            found = query_in_rounds(querier, task, plan, draws, repeating, part)
         else:
-            found = query_at_once(querier, task, plan, draws, answered, part)
+            found = query_at_once(querier, task, plan, draws, repeating, part)
         if found is None:
             break
         asked.append(found)
@@ -86,7 +93,7 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
     if not task.background:  # the run may have ended before the last baselines
         ends = ends[: 1 + len(asked), :]
         task = replace(task, baselines=task.baselines[: len(asked)])
-    used = count + (again is not None) + sum(int(found.answers.shape[0]) for found in asked)
+    used = count + (again is not None) + repeating.used + sum(int(found.answers.shape[0]) for found in asked)
     record = Record(
         task,
         [found.plan.without_cache() for found in asked],
@@ -97,6 +104,9 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
         again,
         querier.incomplete,
         " and ".join(dict.fromkeys(found.ended for found in asked if found.ended)),
+        session.spending.sent - sent,
+        session.spending.failed - failed,
+        repeating.ends.repeats,
     )
     explanation = explained(record, [found.estimate for found in asked])
     unsteady_model(explanation)
@@ -104,17 +114,17 @@ def explain_task(session: Session, task: Task, plans: list[tuple[Plan, int]]) ->
 
 
 def _named(explanation: Explanation, model: StoredModel) -> Explanation:
-    """Return the explanation with the names of outputs and features that the model carries, if there are as many."""
+    """Return the explanation with the names of outputs and features that the model and x have, if there are as many."""
     record = explanation.record
     assert record is not None
-    labels, names = model.labels if record.task.labels is None else record.task.labels, model.names
-    outputs = int(scored(record.ends[:1, :], record.task.score).shape[1])
-    features = prod(record.task.features.shape(tuple(record.task.explicand.shape)))
-    if model.absence is not None and record.task.baseline == 0.0:
+    task = record.task
+    labels = model.labels if task.labels is None else task.labels
+    outputs = int(scored(record.ends[:1, :], task.score).shape[1])
+    if model.absence is not None and task.baseline == 0.0:
         explanation = replace(explanation, settings=replace(explanation.settings, absence=model.absence))
     return explanation.named(
         labels if labels is not None and len(labels) == outputs else None,
-        names if names is not None and len(names) == features else None,
+        feature_names(task, model.names if task.names is None else task.names),
     )
 
 
@@ -141,7 +151,8 @@ def plans_of(task: Task, cache: DrawCache) -> list[tuple[Plan, int]]:
     plans = []
     for part, baseline in enumerate(absent):
         search = searched(task, baseline, max(rows, 0))
-        if rows < search.least:
+        equal = task.method.compares and are_equal(task.explicand, baseline)
+        if rows < search.least and not equal:
             raise BudgetError(
                 f"`queries` must be at least {ends + count * search.least} for this method: one for f(x), {ends - 1} "
                 f"for f(x̊), and {search.least} for {'the background' if task.background else 'each baseline'}; got "
@@ -150,7 +161,7 @@ def plans_of(task: Task, cache: DrawCache) -> list[tuple[Plan, int]]:
             )
         seed = task.seed if part == 0 else seed_of(task.seed, BASELINE, part)
         plan = Plan(task.explicand, baseline, search, task.features, seed, task.bounds, task.dtype, cache)
-        plans.append((plan, search.afford(rows)))
+        plans.append((plan, 0 if equal else search.afford(rows)))
     return plans
 
 
@@ -176,6 +187,13 @@ def searched(task: Task, baseline: Array, rows: int) -> Search:
             "geex.Search.",
             code="search-not-a-search",
         )
+    if search.sigma is not None and task.columns is not None and not task.columns.of_numbers:
+        raise MethodError(
+            f"`method` must show and hide features where x or the baseline has words, categories or missing values; "
+            f"{name} adds noise.",
+            code="method-adds-noise",
+            fix="Use geex.Shapley(), or fill in missing values first.",
+        )
     estimand = task.method.estimand(search)
     if not isinstance(estimand, Estimand):
         raise MethodError(
@@ -187,6 +205,8 @@ def searched(task: Task, baseline: Array, rows: int) -> Search:
 
 
 def _nothing(session: Session) -> BaseException:
+    if session.spending.spent:
+        return nothing_affordable()
     if session.stopped or session.journal is None:
         return KeyboardInterrupt()
     return JournalError(

@@ -31,7 +31,7 @@ from geex._protocols import Features, Method
 from geex._query.limits import Limits
 from geex._query.session import Engine
 from geex._results.explanation import Explanation
-from geex._results.record import Record, estimated, explained
+from geex._results.record import Record, estimated, explained, feature_names
 from geex.errors import (
     FeaturesError,
     InputError,
@@ -106,6 +106,8 @@ def estimate(
             fix="Saved and converted explanations have no answers.",
         )
     task = record.task
+    if isinstance(features, Features):
+        features = features.of_columns(task.names)
     features = task.features if features is None else checked(features, tuple(task.explicand.shape))
     check_score(score)
     _check_masks(record, features)
@@ -122,7 +124,7 @@ def estimate(
     targets, _ = target_indices(target, output)
     record = replace(record, task=task, plans=plans, targets=targets)
     parts = [estimated(task.method, answers) for answers in record.method_answers()]
-    names = explanation.names if features == explanation.features else None
+    names = explanation.names if features == explanation.features else feature_names(task, task.names)
     found = explained(record, parts)
     settings = replace(found.settings, absence=explanation.settings.absence)
     return replace(found, labels=named, names=names, settings=settings)
@@ -181,6 +183,7 @@ def _from_journal(
     given: dict[str, Any] = {"target": target, "score": score, "features": features, "method": method}
     task = replace(task_of(*runs[which], **given), labels=labels)
     checked(task.features, tuple(task.explicand.shape))
+    check_score(task.score)
     known = stored_model_of(runs[which][0])
     if not in_rounds(task):
         return _read(path, task, known)

@@ -6,25 +6,19 @@ from typing import Any
 
 from geex._arrays.arrays import Array
 from geex._explain.driver import explain_tasks
-from geex._explain.model_names import in_models_order, labels_for
-from geex._explain.prepare import prepare
+from geex._explain.inputs import inputs, labels_for
 from geex._explain.warnings import many_channels, one_row
 from geex._plan.plan import DrawCache
 from geex._problem.baselines import Baseline
-from geex._problem.named_rows import rows_of
-from geex._problem.outputs import (
-    Score,
-    Target,
-    reusable_target,
-)
+from geex._problem.outputs import Score, Target, reusable_target
+from geex._problem.table.rows import rows_of
 from geex._protocols import Features, Method, Runner, Stop
 from geex._query.limits import Limits
 from geex._query.retrying_call import Model
 from geex._query.session import engine
 from geex._results.explanation import Explanation
-from geex.errors import (
-    ExplicandError,
-)
+from geex.errors import ExplicandError
+from geex.models.scikit_learn import as_model
 
 
 def explain(
@@ -46,6 +40,7 @@ def explain(
     run: Runner | None = None,
     limits: Limits | None = None,
     price: float | None = None,
+    most_cost: float | None = None,
     stop: Stop | None = None,
 ) -> Explanation:
     """Explain one decision: estimate the share of each feature of x in the model's score, with a standard error.
@@ -53,13 +48,16 @@ def explain(
     Parameters
     ----------
     model
-        A callable from a batch (n, *x.shape) to answers (n,) or (n, k); see `geex.models` for adapters.
+        A callable from a batch (n, *x.shape) to answers (n,) or (n, k), or a fitted estimator of scikit-learn,
+        LightGBM, CatBoost or XGBoost; see `geex.models` for adapters.
     x
-        One input, without a batch axis: an array, a tensor, or a row of a data frame. Its library and device are used
-        for the whole computation.
+        One input, without a batch axis: an array, a tensor, or a row of a table, as a row of a data frame, a data frame
+        of one row or a dictionary. A row may hold words, categories and missing values. The library and device of an
+        array are used for the whole computation.
     baseline
-        What absence looks like: a number, an array that broadcasts to x, `blur(…)`, `per_channel(…)`, `mean(data)`, or
-        a callable from x to an array. A list of these averages over them. None: 0.
+        What absence looks like: a number, an array that broadcasts to x, another row, `blur(…)`, `per_channel(…)`,
+        `mean(data)`, or a callable from x to one of these. A list of these averages over them. None: 0; for rows of
+        words, and for estimators that were fitted with a data frame, there is no default.
     target
         The output to explain: an index, a label, a list of these, or "all". None: the largest output for x.
     labels
@@ -75,15 +73,16 @@ def explain(
         The most rows that the model receives, with those for f(x), f(x̊) and the second one for x. None: 1000 for the
         default method, else 5000.
     features
-        What has a value: `Elements()`, `Pixels(channels=axis)`, `Groups(map)`. None: every element; for the default
-        method of an image its pixels.
+        What has a value: `Elements()`, `Pixels(channels=axis)`, `Groups(map)`, `Groups({"name": columns})`. None: every
+        element; for the default method of an image its pixels.
     bounds
         (lowest, highest): valid values of the input. Queries are clipped to them. None: no limit.
     seed
         The seed of all random numbers. The same seed gives the same queries.
     batch
-        Rows of one call of the model. None: as many as 32 MB hold (128 MB on a GPU), at most 512. It does not change
-        the result, and is halved if memory is too small.
+        Rows of one call of the model. None: few at first, and more while calls are short, up to as many as 32 MB hold
+        (128 MB on a GPU), at most 512. It is halved if memory is too small. It does not change the result, unless the
+        model itself rounds differently in other batches, as networks may in the last digits.
     progress
         Whether to show a progress bar, if the run takes over two seconds and standard error is a terminal.
     journal
@@ -95,6 +94,9 @@ def explain(
         How the model may be called, see `Limits`. None: the `limits` of the model, or `Limits()`.
     price
         The price of a query, for the forecast and the progress bar.
+    most_cost
+        The most that the run may cost, at `price` for each row that is sent, those of failed calls included. The run
+        then ends, and the answers so far are explained. None: no limit.
     stop
         A rule that may end the run before the budget: `Precise(tolerance)`, `Settled(overlap)`. None: no rule.
 
@@ -139,26 +141,25 @@ def explain(
     >>> explanation.queries
     9
     """
+    model = as_model(model)
     target = reusable_target(target)
-    names = labels_for(labels, target, model)
-    x, baseline = in_models_order(model, x, baseline)
-    task = prepare(
-        x,
-        baseline=baseline,
-        target=target,
-        score=score,
-        method=method,
-        queries=queries,
-        features=features,
-        bounds=bounds,
-        seed=seed,
-        batch=batch,
-        progress=progress,
-        stop=stop,
-        labels=names,
-    )
-    (one_row if features is None else many_channels)(task)
-    return explain_tasks(engine(model, limits, run, journal, price), [task], DrawCache(keep=0))[0]
+    settings: dict[str, Any] = {
+        "target": target,
+        "score": score,
+        "method": method,
+        "queries": queries,
+        "features": features,
+        "bounds": bounds,
+        "seed": seed,
+        "batch": batch,
+        "progress": progress,
+        "stop": stop,
+        "labels": labels_for(labels, target, model),
+    }
+    given = inputs(model, [x], baseline)
+    tasks = given.tasks(settings)
+    (one_row if features is None else many_channels)(tasks[0])
+    return explain_tasks(engine(given.model, limits, run, journal, price, most_cost), tasks, DrawCache(keep=0))[0]
 
 
 def explain_batch(
@@ -180,6 +181,7 @@ def explain_batch(
     run: Runner | None = None,
     limits: Limits | None = None,
     price: float | None = None,
+    most_cost: float | None = None,
     stop: Stop | None = None,
 ) -> list[Explanation]:
     """Explain several inputs with one set of masks, and with `queries` for each of them.
@@ -189,10 +191,10 @@ def explain_batch(
     model
         As in `explain`.
     xs
-        The inputs (n, *shape): an array, or a sequence of arrays or rows.
+        The inputs (n, *shape): an array, a data frame, or a sequence of arrays or rows.
     baseline, target, labels, score, method, queries, features, bounds, seed
         As in `explain`.
-    batch, progress, journal, run, limits, price, stop
+    batch, progress, journal, run, limits, price, most_cost, stop
         As in `explain`.
 
     Returns
@@ -224,8 +226,8 @@ def explain_batch(
         raise ExplicandError(
             f"`xs` must have one input or more (n, *shape); got a {type(xs).__name__} without one.", code="xs-empty"
         )
+    model = as_model(model)
     target = reusable_target(target)
-    names = labels_for(labels, target, model)
     settings: dict[str, Any] = {
         "target": target,
         "score": score,
@@ -237,9 +239,9 @@ def explain_batch(
         "batch": batch,
         "progress": progress,
         "stop": stop,
-        "labels": names,
+        "labels": labels_for(labels, target, model),
     }
-    ordered = [in_models_order(model, x, baseline) for x in rows]
-    tasks = [prepare(x, baseline=absent, **settings) for x, absent in ordered]
+    given = inputs(model, rows, baseline)
+    tasks = given.tasks(settings)
     (one_row if features is None else many_channels)(tasks[0])
-    return explain_tasks(engine(model, limits, run, journal, price), tasks, DrawCache())
+    return explain_tasks(engine(given.model, limits, run, journal, price, most_cost), tasks, DrawCache())

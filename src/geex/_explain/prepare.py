@@ -48,7 +48,7 @@ def prepare(
     check_method(method)
     check_score(score)
     check_stop(stop)
-    absent = _baselines(baseline, explicand, features, method)
+    absent = _baselines(baseline, explicand, features)
     return Task(
         explicand=explicand,
         dtype=array.dtype if floating else explicand.dtype,
@@ -92,16 +92,8 @@ def _features(features: Features | None, shape: Shape) -> Features | None:
     return None
 
 
-def _baselines(spec: Baseline, explicand: Array, features: Features, method: Method) -> list[Array]:
+def _baselines(spec: Baseline, explicand: Array, features: Features) -> list[Array]:
     found = baselines(spec, explicand, features)
-    alike = [n for n, baseline in enumerate(found) if not bool(namespace(explicand).any(explicand != baseline))]
-    if method.compares and alike and (len(alike) == len(found) or not isinstance(spec, Background)):
-        which = "the baseline" if len(found) == 1 else f"baseline {alike[0]} of the list"
-        raise ExplicandError(
-            f"`x` must differ from {which} in some feature; they are equal.",
-            code="x-equals-baseline",
-            fix="Use another baseline: a number that x does not consist of, geex.blur(…) or geex.mean(data).",
-        )
     for baseline in found:
         if explicand.dtype == namespace(explicand).float64 and difference_overflows(explicand, baseline):
             raise ExplicandError(

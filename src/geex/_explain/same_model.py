@@ -20,7 +20,7 @@ from geex.errors import JournalError
 # The probability that one output of a model with Gaussian noise is taken for another model's.
 WRONG = 1e-4
 # Differences up to this share of an answer are rounding, of other batches or another machine.
-ROUNDING = 1e-4
+SAME_ANSWER = 1e-4
 # Queries of one point after a difference, before the run ends.
 AGAIN = 8
 
@@ -72,7 +72,7 @@ def _queried(session: Session, task: Task, rows: Array, width: int) -> np.ndarra
 def _tolerance(looks: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the largest difference of another answer from values (n, K), given answers (m, K) for one point."""
     largest = np.abs(values).max(axis=1, keepdims=True)
-    rounding: np.ndarray = ROUNDING * np.maximum(np.abs(values), ROUNDING * largest)
+    rounding: np.ndarray = SAME_ANSWER * np.maximum(np.abs(values), SAME_ANSWER * largest)
     count = len(looks)
     if count == 1:
         return rounding
@@ -86,8 +86,8 @@ def _difference(session: Session, name: str, old: np.ndarray, new: np.ndarray) -
     output = int(np.argmax(np.abs(new - old)))
     return JournalError(
         f"The model's answer for {name} is {new[output]:.6g} (output {output}), and {session.journal.path} holds "
-        f"{old[output]:.6g}: the model has changed, or is another one. Use another journal for it.",
+        f"{old[output]:.6g}: the model has changed, or is another one.",
         code="journal-other-model",
-        fix="geex.estimate(journal) explains the stored answers. If the answers of the model are random, pass "
-        "limits=geex.Limits(compare=False).",
+        fix="Use another journal for it. geex.estimate(journal) explains the stored answers. If the answers of the "
+        "model are random, pass limits=geex.Limits(compare=False).",
     )

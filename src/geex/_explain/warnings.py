@@ -11,7 +11,7 @@ from geex._explain.defaults import pixels_of
 from geex._problem.features import neighbouring
 from geex._problem.task import Task
 from geex._results.explanation import Explanation
-from geex._results.summary import ROUGHLY
+from geex._results.summary import looks
 from geex.errors import BatchOfOne, LittleToExplain, ManyChannels, PartialRun, UnevenScales, UnsteadyModel
 
 # f(x) and f(x̊) are almost equal if they differ by less than this share.
@@ -19,15 +19,18 @@ LITTLE = 0.01
 # The ratio of differences from the baseline from which on one σ does not suit all columns.
 UNEVEN = 1e4
 # The most entries of an axis that is plausible as a channel axis.
-CHANNELS = 16
+MOST_CHANNELS = 16
 
 
-def stopped_early(journal: Path | None, queries: int, total: int) -> None:
+def stopped_early(journal: Path | None, queries: int, total: int, spent: int | None) -> None:
+    """Warn that a run is partial. spent: how many rows were sent, if no more may be; None: it was interrupted."""
     way = "With journal=…, the same call can continue from here."
     if journal is not None:
         way = f"The same call with journal={str(journal)!r} continues from here."
+    why = "" if spent is None else f": {spent:,} rows were sent, and no more may be"
     warnings.warn(
-        f"The run was stopped after {queries:,} of {total:,} queries. The explanation is from these answers. {way}",
+        f"The run was stopped after {queries:,} of {total:,} queries{why}. The explanation is from these answers. "
+        f"{way}",
         PartialRun,
         stacklevel=frames_of_geex(),
     )
@@ -37,8 +40,8 @@ def unsteady_model(explanation: Explanation) -> None:
     if explanation.unsteady:
         warnings.warn(
             f"The model answered x differently the second time: its scores have noise of about "
-            f"{np.max(host(explanation.noise)):.2g}, {ROUGHLY}. Check that it is in evaluation mode, and that one "
-            "model answers all calls.",
+            f"{np.max(host(explanation.noise)):.2g}{looks(explanation)}. Check that it is in evaluation mode, and that "
+            "one model answers all calls.",
             UnsteadyModel,
             stacklevel=frames_of_geex(),
         )
@@ -90,9 +93,9 @@ def many_channels(task: Task) -> None:
     """Warn if the named channel axis may be a side of an image: each row or column would be one feature."""
     shape, features = tuple(task.explicand.shape), task.features
     axis = features.merged_axis(shape)
-    if axis is None or shape[axis] <= CHANNELS:
+    if axis is None or shape[axis] <= MOST_CHANNELS:
         return
-    plain = len(shape) == 2 and CHANNELS < max(shape) <= 2 * min(shape)
+    plain = len(shape) == 2 and MOST_CHANNELS < max(shape) <= 2 * min(shape)
     if plain or not pixels_of(shape).elementwise:
         right = "Elements()" if plain else repr(pixels_of(shape))
         warnings.warn(

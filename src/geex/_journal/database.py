@@ -2,13 +2,18 @@
 
 While it is open it has a write-ahead log beside it, except on network file systems, which cannot share memory. What is
 committed outlives its process at once. A power cut may lose the last SYNC seconds, and damages nothing.
+
+The file may come from a stranger. It must have the tables of SCHEMA and nothing else (no view, no trigger), SQLite runs
+no function for its schema, and no statement takes more steps than the size of the file explains.
 """
 
+import os
+import re
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from geex._journal.process_owner import on_network
@@ -33,6 +38,16 @@ CREATE TABLE owners (id TEXT PRIMARY KEY, host TEXT, pid INTEGER, born TEXT, bea
 CREATE TABLE claims (source INTEGER, start INTEGER, stop INTEGER, owner TEXT);
 """
 
+# A statement may take so many steps of SQLite, and so many more for each byte of the file: a scan takes less than one.
+STEPS, STEPS_PER_BYTE = 10**6, 100
+# Steps between two looks at their number.
+SCANNED = 10**5
+
+# What the file has: tables and indices, without those that SQLite makes for keys.
+ENTRIES = "SELECT type, name, sql FROM sqlite_master WHERE name NOT GLOB 'sqlite_autoindex_*'"
+# So many of them are read at most.
+MOST_SEEN = 20
+
 # Words in errors of SQLite (which gives no codes for all of them), the code of the JournalError, and its fix.
 REASONS = (
     (
@@ -41,7 +56,11 @@ REASONS = (
         "Make room and make the same call again: it continues from the answers that were committed.",
     ),
     (("readonly", "unable to open"), "journal-not-writable", "Use a file in a folder that can be written to."),
-    (("malformed",), "journal-damaged", "The file is damaged; `sqlite3 FILE .recover` may restore part of it."),
+    (
+        ("malformed", "interrupted", "overflow"),
+        "journal-damaged",
+        "The file is damaged; `sqlite3 FILE .recover` may restore part of it.",
+    ),
     (("not a database",), "journal-other-file", "It is another kind of file, and was not changed. Use another name."),
     (("locked",), "journal-locked", "Another process holds it. Try again when that process has ended."),
 )
@@ -56,6 +75,7 @@ class Database:
         self.path, self.write = path, write
         self.lock = threading.RLock()
         self._synced = 0.0
+        self._steps = 0
         with self.translated_errors():
             self.connection = self._opened()
             try:
@@ -97,12 +117,13 @@ class Database:
     def translated_errors(self) -> Iterator[None]:
         """Let one thread in at a time, and raise errors of SQLite as JournalError."""
         with self.lock:
+            self._steps = 0
             try:
                 yield
-            except sqlite3.Error as error:
+            except (sqlite3.Error, OverflowError) as error:
                 raise self._translated(error) from error
 
-    def _translated(self, error: sqlite3.Error) -> JournalError:
+    def _translated(self, error: Exception) -> JournalError:
         text = str(error)
         code, fix = next((found for words, *found in REASONS if any(word in text for word in words)), OTHER_REASON)
         return JournalError(f"The journal {self.path} cannot be used ({text}). {fix}", code=code)
@@ -120,9 +141,26 @@ class Database:
                 code="journal-missing",
                 fix="Pass a file that geex.explain(journal=…) wrote.",
             )
-        mode = "rwc" if self.write else "ro"
+        if self.write:
+            with suppress(OSError):  # SQLite raises its own error then
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        mode = "rw" if self.write else "ro"
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
-        return sqlite3.connect(address, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
+        opened = sqlite3.connect(address, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
+        opened.execute("PRAGMA trusted_schema = OFF")
+        opened.set_progress_handler(self._endless, SCANNED)
+        return opened
+
+    def _endless(self) -> bool:
+        """Return whether a statement has taken more steps than the file can explain: SQLite interrupts it then."""
+        self._steps += SCANNED
+        if self._steps <= STEPS:
+            return False
+        return self._steps > STEPS + STEPS_PER_BYTE * sum(path.stat().st_size for path in self._files())
+
+    def _files(self) -> list[Path]:
+        names = (self.path, self.path.with_name(f"{self.path.name}-wal"))
+        return [path for path in names if path.exists()]
 
     def _log(self) -> None:
         """Switch to a write-ahead log.
@@ -154,6 +192,7 @@ class Database:
                 f"The journal {self.path} is empty. Try again when the run has begun.", code="journal-empty"
             )
         self._check_format()
+        self._check_schema()
         self._check_size()
 
     def _check_format(self) -> None:
@@ -168,6 +207,17 @@ class Database:
                 f"{self.path} is a journal in format {version}; this version of geex reads format {FORMAT}. Use the "
                 "version that wrote it, or another name. The file was not changed.",
                 code="journal-format",
+            )
+
+    def _check_schema(self) -> None:
+        """Raise JournalError if the file has more or other than the tables and the index of a journal."""
+        found = {
+            (kind, name, _spaced(sql)) for kind, name, sql in self.connection.execute(f"{ENTRIES} LIMIT {MOST_SEEN}")
+        }
+        if found != _entries():
+            raise JournalError(
+                f"{self.path} has other tables than a journal of geex, and was not changed. Use another name.",
+                code="journal-other-tables",
             )
 
     def _check_size(self) -> None:
@@ -188,3 +238,18 @@ class Database:
 def _tables(database: sqlite3.Connection) -> int:
     """Return how many tables the file has."""
     return int(database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+
+
+def _entries() -> set[tuple[str, str, str]]:
+    """Return type, name and statement of all that a journal has."""
+    found = set()
+    for statement in SCHEMA.strip().rstrip(";").split(";\n"):
+        match = re.match(r"CREATE (?:UNIQUE )?(TABLE|INDEX) (\w+)", statement)
+        assert match is not None
+        found.add((match[1].lower(), match[2], _spaced(statement)))
+    return found
+
+
+def _spaced(statement: object) -> str:
+    """Return a statement with single spaces; "" where there is none."""
+    return " ".join(statement.split()) if isinstance(statement, str) else ""

@@ -15,6 +15,7 @@ import numpy as np
 
 from geex._journal.database import Database
 from geex._journal.owners import BEAT, Owners
+from geex._plain_text import one_line
 from geex.errors import JournalError
 
 # The states of rows: claimed by this process, claimed by another, answered.
@@ -95,7 +96,9 @@ class Journal:
             found = self._answers("start, stop, width, checksum, data", self._source(fingerprint), start, stop)
         parts = []
         for first, last, width, checksum, data in found:
-            if zlib.crc32(data) != checksum or len(data) != 8 * width * (last - first):
+            # journals of older versions have the checksum of the data alone
+            sums = (self._checksum(fingerprint, first, data), zlib.crc32(data)) if isinstance(data, bytes) else ()
+            if checksum not in sums or len(data) != 8 * width * (last - first):
                 raise JournalError(
                     f"The journal {self.path} is damaged: the answers to rows {first} … {last - 1} do not match their "
                     "checksum. Use another name to start anew.",
@@ -104,11 +107,7 @@ class Journal:
             rows = np.frombuffer(data, "<f8").reshape(-1, width)
             parts.append(rows[max(start - first, 0) : stop - first])
         if len({part.shape[1] for part in parts}) > 1 or sum(len(part) for part in parts) != stop - start:
-            raise JournalError(
-                f"The journal {self.path} is damaged: rows {start} … {stop - 1} are missing or of several widths. Use "
-                "another name to start anew.",
-                code="journal-damaged-rows",
-            )
+            raise self._damaged(start, stop)
         return np.concatenate(parts)
 
     def store(self, fingerprint: str, start: int, answers: np.ndarray) -> None:
@@ -121,9 +120,15 @@ class Journal:
                 data = rows.tobytes()
                 database.execute(
                     "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)",
-                    (source, first, last, rows.shape[1], zlib.crc32(data), data),
+                    (source, first, last, rows.shape[1], self._checksum(fingerprint, first, data), data),
                 )
             self._unclaim(database, source, start, stop)
+
+    def discard_other_widths(self, width: int) -> None:
+        """Remove answers of another width from what this process has queried or read: they were wrong."""
+        with self.database.commits() as database:
+            for source in self._sources.values():
+                database.execute("DELETE FROM answers WHERE source = ? AND width != ?", (source, width))
 
     def claim(self, fingerprint: str, start: int, stop: int) -> list[tuple[int, int, str]]:
         """Claim the rows that are neither stored nor claimed. Return all as spans in order: MINE, THEIRS or STORED."""
@@ -152,7 +157,7 @@ class Journal:
                 "WHERE source = ? AND start < ? AND stop > ?",
                 (self._source(fingerprint), stop, start),
             )
-            return [f"process {pid} on {host.partition(' ')[0]}" for pid, host in found]
+            return [one_line(f"process {pid} on {str(host).partition(' ')[0]}") for pid, host in found]
 
     def release(self, fingerprint: str, start: int, stop: int) -> None:
         """Release rows that were claimed and will not be queried."""
@@ -177,16 +182,34 @@ class Journal:
 
         Spans do not overlap, so of those that begin at `start` or before, the last one alone can reach it.
         """
-        return self.database.connection.execute(
-            f"SELECT {columns} FROM answers WHERE source = ?1 AND stop > ?2 AND start < ?3 AND start >= coalesce("
-            "(SELECT start FROM answers WHERE source = ?1 AND start <= ?2 ORDER BY start DESC LIMIT 1), ?2) "
-            "ORDER BY start",
-            (source, start, stop),
+        found = self.database.connection.execute(
+            f"SELECT {columns} FROM answers WHERE source = :source AND stop > :start AND start < :stop "
+            "AND start >= coalesce((SELECT start FROM answers WHERE source = :source AND start <= :start "
+            "ORDER BY start DESC LIMIT 1), :start) ORDER BY start",
+            {"source": source, "start": start, "stop": stop},
         ).fetchall()
+        # SQLite keeps any type in any column
+        if not all(isinstance(entry, int | bytes) and not isinstance(row[1], bytes) for row in found for entry in row):
+            raise self._damaged(start, stop)
+        return found
+
+    def _damaged(self, start: int, stop: int) -> JournalError:
+        return JournalError(
+            f"The journal {self.path} is damaged: rows {start} … {stop - 1} are missing, of several widths or no "
+            "numbers. Use another name to start anew.",
+            code="journal-damaged-rows",
+        )
+
+    def _checksum(self, fingerprint: str, start: int, data: bytes) -> int:
+        """Return a checksum of answers and of what they answer, so that no damage gives them to other rows."""
+        return zlib.crc32(data, zlib.crc32(f"{self._named(fingerprint)} {start}".encode()))
+
+    def _named(self, fingerprint: str) -> str:
+        return f"{fingerprint} of {self.identity}" if self.identity else fingerprint
 
     def _source(self, fingerprint: str) -> int:
         """Return the number of a plan's fingerprint in the file; −1 where it is not in a file opened to read."""
-        fingerprint = f"{fingerprint} of {self.identity}" if self.identity else fingerprint
+        fingerprint = self._named(fingerprint)
         if fingerprint not in self._sources:
             if self.write:
                 with self.database.commits() as database:

@@ -57,6 +57,7 @@ class Owners:
         for owner, host, pid, born, _ in found:
             if self._silent[owner].seconds > LEASE or not self.own.is_alive(owner, host, pid, born):
                 self._remove(database, owner)
+                del self._silent[owner]  # if it comes back, its beats are counted anew
         database.execute("DELETE FROM claims WHERE owner NOT IN (SELECT id FROM owners)")
 
     def _silence(self, owner: str, beat: float) -> Silence:

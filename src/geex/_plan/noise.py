@@ -19,8 +19,8 @@ from geex._protocols import Family, Features, LinearDraws, Search
 from geex._stored_names import stored
 from geex.errors import MethodError
 
-# The smallest σ whose square is a number of float64; 1/LEAST is the largest.
-LEAST = 1e-100
+# The smallest σ whose square is a number of float64; 1/LEAST_SIGMA is the largest.
+LEAST_SIGMA = 1e-100
 
 
 @stored("Gaussian/1")
@@ -143,10 +143,10 @@ class Noise(Search):
                 f"`of` must draw Gaussian noise for a regression; got {shown(self.family)}. Use geex.Gaussian().",
                 code="family-not-normal",
             )
-        if not LEAST < self.sigma < 1 / LEAST:
+        if not LEAST_SIGMA < self.sigma < 1 / LEAST_SIGMA:
             raise MethodError(
-                f"`sigma` must be between {LEAST:g} and {1 / LEAST:g} for a regression; got {self.sigma:.4g}. "
-                "Rescale x.",
+                f"`sigma` must be between {LEAST_SIGMA:g} and {1 / LEAST_SIGMA:g} for a regression; "
+                f"got {self.sigma:.4g}. Rescale x.",
                 code="sigma-out-of-range",
             )
         dependent = self.smooth is not None or self.shared is not None or self.block > 1

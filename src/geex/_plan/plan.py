@@ -5,6 +5,8 @@ pairs, orthogonal blocks), and its size depends on the shape of the explicand al
 path evenly. So a run can stop early, continue later or get more queries, and every answer counts.
 """
 
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -52,6 +54,25 @@ class DrawCache:
             self.kept[key] = draws
             self.size += size
         return draws
+
+
+class LatestDraws(DrawCache):
+    """The draws of the latest chunks of one plan, whose jobs are parts of chunks. Several threads may use it."""
+
+    def __init__(self, chunks: int = 2) -> None:
+        super().__init__(keep=0)
+        self.chunks = chunks
+        self._latest: OrderedDict[int, Draws] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def draws(self, search: Search, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
+        with self._lock:
+            if chunk not in self._latest:
+                self._latest[chunk] = search.draws(seed, chunk, count, explicand)
+            self._latest.move_to_end(chunk)
+            while len(self._latest) > self.chunks:
+                self._latest.popitem(last=False)
+            return self._latest[chunk]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +146,15 @@ class Plan:
         size = self.rows_per_chunk
         parts = []
         for index in range(start // size, -(-stop // size)):
-            first = index * size
-            parts.append(self.chunk(index).queries()[max(start - first, 0) : stop - first, ...])
+            parts.append(self._rows_of_chunk(index, max(start - index * size, 0), min(stop - index * size, size)))
         return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=0)
+
+    def _rows_of_chunk(self, index: int, start: int, stop: int) -> Array:
+        """Return rows of a chunk. Only the queries of their draws are made."""
+        rows = self.search.rows
+        first = start // rows
+        queries = self.chunk(index).part(first, -(-stop // rows)).queries()
+        return queries[start - first * rows : stop - first * rows, ...]
 
     @cached_property
     def fingerprint(self) -> str:
@@ -148,6 +175,21 @@ class Ends:
 
     def rows(self, start: int, stop: int) -> Array:
         return self.points[start:stop, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Again:
+    """One query, over and over. `point` (*shape) has the type that is sent."""
+
+    point: Array
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return fingerprint(("again/1",), [host(self.point)])
+
+    def rows(self, start: int, stop: int) -> Array:
+        xp = namespace(self.point)
+        return xp.concat([self.point[None, ...]] * (stop - start), axis=0)
 
 
 def seed_of(seed: int, *place: int) -> int:

@@ -25,9 +25,15 @@ from geex._stored_names import stored
 from geex.errors import MethodError
 
 # Evenly spread positions, from which α is made.
-ROUND = Dense()
+SPREAD_POSITIONS = Dense()
 # The smallest α, and the smallest 1 − α: float32 distinguishes 1 − α from 1 down to here.
 NEAREST = 2.0**-20
+# The most places of an axis whose bumps are one matrix.
+DENSE = 4096
+# Places of a block of a longer axis: what a block costs grows with its square.
+BLOCK = 512
+# Widths beyond which a bump is below the rounding of float64.
+FAR = 6.5
 
 
 @stored("presence masks/1")
@@ -53,7 +59,7 @@ class PresenceMasks(Search):
         xp = namespace(explicand)
         alpha = np.full(count, self.alpha)
         if self.alpha is None:
-            alpha = np.sin(pi / 2 * ROUND.alpha(seed, chunk * count, count)) ** 2
+            alpha = np.sin(pi / 2 * SPREAD_POSITIONS.alpha(seed, chunk * count, count)) ** 2
             alpha = np.clip(alpha, NEAREST, 1 - NEAREST)
         stream = Stream(seed, (4, chunk), explicand)
         shape = self.features.shape(tuple(explicand.shape))
@@ -148,24 +154,46 @@ def smooth_fields(stream: Stream, shape: Shape, axes: tuple[int, ...], widths: n
     fields = []
     for place, width in enumerate(np.unique(widths)):
         count = int((widths == width).sum())
-        bumps = {axis: _bumps(shape[axis], float(width)) for axis in axes}
-        knots = tuple(bumps[axis].shape[1] if axis in bumps else n for axis, n in enumerate(shape))
+        places = {axis: _knots(shape[axis], float(width)) for axis in axes}
+        knots = tuple(len(places[axis]) if axis in places else n for axis, n in enumerate(shape))
         field = Stream(stream.seed, (*stream.place, place), stream.model).normal((count, *knots))
         with one_thread(max(shape) <= SIDE):
-            for axis, bump in bumps.items():
+            for axis in axes:
                 moved = xp.moveaxis(field, axis + 1, -1)
-                field = xp.moveaxis(moved @ like(bump.T, stream.model), -1, axis + 1)
+                field = xp.moveaxis(_smoothed(moved, shape[axis], float(width)), -1, axis + 1)
         fields.append(field)
     # fields were made width by width; this puts them back into the order of `widths`
     order = np.argsort(np.argsort(widths, kind="stable"), kind="stable")
     return xp.take(xp.concat(fields, axis=0), like(order, stream.model, xp.int64), axis=0)
 
 
-def _bumps(length: int, width: float) -> np.ndarray:
-    """Return Gaussian bumps (length, knots), whose squares sum to 1 at every place: their field has deviation 1."""
+def _smoothed(noise: Array, length: int, width: float) -> Array:
+    """Return noise on knots (…, knots) times Gaussian bumps: a field (…, length).
+
+    Along an axis of more than DENSE places this is done block by block, each with the knots that reach it: a matrix of
+    all places and all knots would not fit into memory.
+    """
+    knots = _knots(length, width)
+    if length <= DENSE:
+        return noise @ like(_bumps(np.arange(length), knots, width).T, noise)
+    parts = []
+    for start in range(0, length, BLOCK):
+        places = np.arange(start, min(start + BLOCK, length))
+        first, last = np.searchsorted(knots, [places[0] - FAR * width, places[-1] + FAR * width])
+        bumps = _bumps(places, knots[first:last], width)
+        parts.append(noise[..., int(first) : int(last)] @ like(bumps.T, noise))
+    return namespace(noise).concat(parts, axis=-1)
+
+
+def _knots(length: int, width: float) -> np.ndarray:
+    """Return the places of knots along an axis, half a width apart, and some beyond the border."""
     spacing = max(width / 2, 0.5)
-    knots = np.arange(-3 * width, length - 1 + 3 * width + spacing, spacing)
-    bumps = np.exp(-((np.arange(length)[:, None] - knots) ** 2) / width**2)
+    return np.arange(-3 * width, length - 1 + 3 * width + spacing, spacing)
+
+
+def _bumps(places: np.ndarray, knots: np.ndarray, width: float) -> np.ndarray:
+    """Return Gaussian bumps (places, knots), whose squares sum to 1 at every place: their field has deviation 1."""
+    bumps = np.exp(-((places[:, None] - knots) ** 2) / width**2)
     return np.asarray(bumps / np.linalg.norm(bumps, axis=1, keepdims=True))
 
 

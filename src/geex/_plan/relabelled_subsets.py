@@ -22,7 +22,7 @@ from geex._stored_names import stored
 # The place of a row's permutation in its streams.
 PERMUTATION = 8
 # Collections that are kept: one for each number of players and chunk.
-KEPT = 64
+KEPT_COLLECTIONS = 64
 
 
 @stored("relabelled subsets/1")
@@ -46,7 +46,7 @@ def relabelled(search: Subsets, shared: int) -> RelabelledSubsets:
     return RelabelledSubsets(search.features, search.players, search.rows, search.block, shared)
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=KEPT_COLLECTIONS)
 def _collection(q: int, seed: int, chunk: int, count: int) -> np.ndarray:
     """Return the masks (count, q) of a chunk for q players."""
     plain = Subsets(Elements(), tuple(range(q)))

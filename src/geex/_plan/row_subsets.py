@@ -18,7 +18,7 @@ from geex._arrays.arrays import Array, host, like, namespace
 from geex._arrays.random_stream import Stream
 from geex._plan.presence_masks import PresenceMasks
 from geex._plan.search import Draws
-from geex._plan.subsets import LEAST, in_turn, members_shown, strata
+from geex._plan.subsets import FEWEST_QUERIES, in_turn, members_shown, strata
 from geex._protocols import Features, Search
 from geex._stored_names import stored
 
@@ -43,7 +43,7 @@ class RowSubsets(Search):
 
     @property
     def least(self) -> int:
-        return min(LEAST, 2 * self.all_draws)
+        return min(FEWEST_QUERIES, 2 * self.all_draws)
 
     @property
     def all_draws(self) -> int:

@@ -7,6 +7,10 @@ are a stratum of N_s = C(q, s), and Shapley values weigh it by κ_s:
 
 So every prefix holds all strata in shares of √κ_s, except those that are complete. Members are drawn without
 replacement; of strata with 2⁵³ members or more, with replacement.
+
+Where the model has noise, one answer for each member of a small stratum is not enough: strata go on in the same shares
+when they are complete, and their members are repeated in another order. These shares, Π of κ_s and the deviation of a
+contrast over players, are those with the least variance for the same noise everywhere (Neyman).
 """
 
 from collections.abc import Callable
@@ -26,7 +30,7 @@ from geex._stored_names import stored
 # Members of a stratum from which on they are drawn with replacement: a repetition is practically impossible.
 COUNTED = 2**53
 # The fewest queries: two draws, from whose difference an error is estimated.
-LEAST = 4
+FEWEST_QUERIES = 4
 
 
 @stored("subsets/1")
@@ -41,7 +45,7 @@ class Subsets(Search):
 
     @property
     def least(self) -> int:
-        return min(LEAST, 2 * self.all_draws)
+        return min(FEWEST_QUERIES, 2 * self.all_draws)
 
     @property
     def all_draws(self) -> int:
@@ -53,20 +57,58 @@ class Subsets(Search):
 
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
         q = len(self.players)
-        strata, members = in_turn(q, chunk * count, count)
-        shown = np.zeros((len(strata), q), bool)
-        for stratum in np.unique(strata):
-            place = strata == stratum
-            shown[place] = members_shown(q, int(stratum), members[place], Stream(seed, (5, int(stratum)), explicand))
-        masks = np.zeros((len(shown), prod(self.features.shape(tuple(explicand.shape)))))
-        masks[:, list(self.players)] = shown
-        return Draws(like(shown.mean(axis=1), explicand), like(masks, explicand))
+        return _draws(self.features, self.players, in_turn(q, chunk * count, count), seed, explicand)
 
     def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
         return PresenceMasks(self.features, 0.5).queries(draws, explicand, baseline)
 
     def weights(self, draws: Draws, explicand: Array, baseline: Array, features: Features) -> Array:
         return 2 * draws.noise - 1
+
+    def repeating(self, draws: int) -> "RepeatedSubsets":
+        return RepeatedSubsets(self.features, self.players, draws)
+
+
+@stored("repeated subsets/1")
+@dataclass(frozen=True)
+class RepeatedSubsets(Search):
+    """What follows `after` draws of `Subsets`, where members may be repeated."""
+
+    features: Features
+    players: tuple[int, ...]
+    after: int
+    rows: int = 2
+    block: int = 1
+    least: int = 2
+
+    def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
+        q = len(self.players)
+        done = np.bincount(in_turn(q, 0, self.after)[0], minlength=len(strata(q)[0]) + 1)[1:]
+        return _draws(self.features, self.players, in_turn(q, chunk * count, count, done=done), seed, explicand)
+
+    def queries(self, draws: Draws, explicand: Array, baseline: Array) -> Array:
+        return PresenceMasks(self.features, 0.5).queries(draws, explicand, baseline)
+
+    def weights(self, draws: Draws, explicand: Array, baseline: Array, features: Features) -> Array:
+        return 2 * draws.noise - 1
+
+
+def _draws(
+    features: Features, players: tuple[int, ...], turns: tuple[np.ndarray, np.ndarray], seed: int, explicand: Array
+) -> Draws:
+    """Return the members of strata as draws."""
+    q, (sizes, members) = len(players), turns
+    shown = np.zeros((len(sizes), q), bool)
+    for stratum in np.unique(sizes):
+        passes = members // int(strata(q)[0][stratum - 1])
+        for number in np.unique(passes[sizes == stratum]):
+            place = (sizes == stratum) & (passes == number)
+            stream = Stream(seed, (5, int(stratum), *([int(number)] if number else [])), explicand)
+            own = members[place] - number * int(strata(q)[0][stratum - 1])
+            shown[place] = members_shown(q, int(stratum), own, stream)
+    masks = np.zeros((len(shown), prod(features.shape(tuple(explicand.shape)))))
+    masks[:, list(players)] = shown
+    return Draws(like(shown.mean(axis=1), explicand), like(masks, explicand))
 
 
 def players_of(explicand: Array, baseline: Array, features: Features) -> tuple[int, ...]:
@@ -85,24 +127,31 @@ def strata(q: int) -> tuple[np.ndarray, np.ndarray]:
     return members, weights / weights.sum()
 
 
-def in_turn(q: int, first: int, count: int, copies: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def in_turn(
+    q: int, first: int, count: int, copies: int = 1, done: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the strata of `count` draws from number `first` on, and their members; fewer at the end.
 
     copies: how often every subset is a member of its stratum, as with each row of a background.
+    done: how many members of every stratum were drawn before the first of these draws. Then members are repeated, and
+    number j ≥ N_s is member j mod N_s again. None: none was drawn, and none is repeated.
     """
     members, weights = strata(q)
-    members, pace = members * copies, np.sqrt(weights)
+    pace = np.sqrt(weights)
+    most = members * copies if done is None else np.full(len(members), np.inf)
+    before = np.zeros(len(members), np.int64) if done is None else done
 
     def begun(time: float) -> np.ndarray:
         """Return how many members of every stratum come before a time."""
-        return np.asarray(np.minimum(members, np.floor(pace * time + 0.5)).astype(np.int64))
+        turns = np.minimum(most, np.floor(pace * time + 0.5)).astype(np.int64)
+        return np.asarray(np.maximum(turns - before, 0))
 
-    total = int(min(members.sum(), first + count))
+    total = int(min(most.sum(), first + count))
     early, late = _time(begun, min(first, total), False), _time(begun, total, True)
     start, stop = begun(early), begun(late)
-    found = [(s, j) for s in np.flatnonzero(stop > start) for j in range(start[s], stop[s])]
+    found = [(s, j + before[s]) for s in np.flatnonzero(stop > start) for j in range(start[s], stop[s])]
     found.sort(key=lambda turn: ((turn[1] + 0.5) / pace[turn[0]], turn[0]))
-    kept = np.array(found, np.int64).reshape(-1, 2)[first - start.sum() : total - start.sum()]
+    kept = np.array(found, np.int64).reshape(-1, 2)[int(first - start.sum()) : int(total - start.sum())]
     return kept[:, 0] + 1, kept[:, 1]
 
 

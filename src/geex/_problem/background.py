@@ -4,7 +4,7 @@ v(S) = mean over rows b of f(x_S, b_S̄)
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ import numpy as np
 from geex._arrays.arrays import Array, as_array, host, working
 from geex._arrays.validation import whole
 from geex._problem.declared import Unnamed, Value, declared
-from geex._problem.named_rows import is_table
-from geex.errors import BaselineError
+from geex._problem.table.rows import Row, frame_rows, is_frame
+from geex.errors import BaselineError, InputError
 
 # Columns that a message lists.
 SHOWN = 5
@@ -21,27 +21,38 @@ SHOWN = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Background:
-    """Rows (rows, *shape of x); see `background`. names: those of the columns, None if they have none."""
+    """Rows (rows, *shape of x); see `background`.
+
+    names: those of the columns, None if they have none. table: the rows of a data frame, or rows with missing values.
+    """
 
     rows: Array
     names: tuple[str, ...] | None = None
+    table: tuple[Row, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return len(self.table) or int(self.rows.shape[0])
 
     def ordered(self, names: "Sequence[Any] | None") -> "Background":
         """Return the same rows with their columns in the order of `names`. Raise BaselineError for other names."""
-        if names is None or self.names is None or list(self.names) == [str(name) for name in names]:
+        if names is None or self.names is None:
             return self
-        wanted = [str(name) for name in names]
-        if sorted(wanted) != sorted(self.names):
-            strange = sorted(set(self.names) ^ set(wanted))
+        try:
+            table = tuple(row.ordered("background", names) for row in self.table)
+        except InputError:
+            wanted, own = [str(name) for name in names], list(self.names)
+            strange = sorted(set(own) ^ set(wanted))
             raise BaselineError(
-                f"The background must have the columns of x, {len(wanted)}; it has {len(self.names)}, and "
+                f"The background must have the columns of x, {len(wanted)}; it has {len(own)}, and "
                 f"{', '.join(map(repr, strange[:SHOWN]))} in only one of the two.",
                 code="background-columns",
-            )
-        return Background(self.rows[:, [self.names.index(name) for name in wanted]], tuple(wanted))
+            ) from None
+        return replace(self, names=tuple(str(name) for name in names), table=table)
 
     def __repr__(self) -> str:
-        return f"background of {self.rows.shape[0]} rows"
+        return f"background of {self.count} rows"
 
 
 def background(rows: Any, most: int = 100, seed: int = 0) -> Background:
@@ -53,7 +64,7 @@ def background(rows: Any, most: int = 100, seed: int = 0) -> Background:
     Parameters
     ----------
     rows
-        Inputs (n, *shape of x), or a data frame.
+        Inputs (n, *shape of x), or a data frame. Rows may have words, categories and missing values.
     most
         The most rows that are used. Of more, a random sample is.
     seed
@@ -67,7 +78,7 @@ def background(rows: Any, most: int = 100, seed: int = 0) -> Background:
     Raises
     ------
     BaselineError
-        `rows` is empty, or not an array of finite numbers.
+        `rows` is empty, or neither a data frame nor an array of finite numbers.
     InputError
         `most` or `seed` is not a whole number.
 
@@ -82,19 +93,34 @@ def background(rows: Any, most: int = 100, seed: int = 0) -> Background:
     True
     """
     most, seed = whole("most", most, 1, BaselineError), whole("seed", seed, 0, BaselineError)
-    names = tuple(map(str, rows.columns)) if is_table(rows) else None
-    array = working(as_array("rows", rows.to_numpy() if is_table(rows) else rows, BaselineError))
+    if is_frame(rows):
+        table = frame_rows(rows)
+        if not table:
+            raise BaselineError("`rows` must have one row or more; got an empty data frame.", code="background-shape")
+        table = [table[place] for place in _sample(len(table), most, seed)]
+        return Background(None, tuple(map(str, table[0].names)), tuple(table))
+    array = working(as_array("rows", rows, BaselineError))
     if array.ndim < 2 or array.shape[0] == 0:
         raise BaselineError(
             f"`rows` must have the shape (n, *shape of x), n at least 1; got {tuple(array.shape)}.",
             code="background-shape",
         )
-    if not np.all(np.isfinite(host(array))):
+    numbers = host(array)
+    missing = array.ndim == 2 and bool(np.isnan(numbers).any())
+    if not np.all(np.isfinite(numbers) | (np.isnan(numbers) & missing)):
         raise BaselineError("`rows` must hold finite numbers; they hold NaN or infinity.", code="background-not-finite")
-    if array.shape[0] > most:
-        chosen = np.sort(np.random.default_rng(seed).choice(array.shape[0], most, replace=False))
-        array = array[chosen, ...]
-    return Background(array, names)
+    array = array[_sample(int(array.shape[0]), most, seed), ...]
+    if not missing:
+        return Background(array)
+    places = tuple(range(array.shape[1]))
+    return Background(array, None, tuple(Row(places, tuple(row)) for row in host(array)))
+
+
+def _sample(count: int, most: int, seed: int) -> np.ndarray:
+    """Return the numbers of the rows that are used."""
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).choice(count, most, replace=False))
 
 
 @declared.register(Background)

@@ -17,7 +17,9 @@ from geex._arrays.gaussian_filter import Kernel, blurred
 from geex._arrays.validation import is_whole, shown
 from geex._problem.background import Background
 from geex._problem.declared import Call, Unnamed, Value, declared
-from geex._problem.features import image_axes
+from geex._problem.features import image_axes, long_axes
+from geex._problem.table.cells import is_number
+from geex._problem.table.rows import frame_rows, is_frame
 from geex._protocols import Features
 from geex.errors import BaselineError, GeexError
 
@@ -33,8 +35,9 @@ class Blur:
     channels: int | None = None
 
     def __call__(self, x: Array) -> Array:
-        axes = image_axes(tuple(x.shape), self.channels)
-        self.kernel.check(tuple(x.shape), axes)
+        shape = tuple(x.shape)
+        axes = long_axes(image_axes(shape, self.channels), shape) or image_axes(shape, self.channels)
+        self.kernel.check(shape, axes)
         return blurred(x, axes, self.kernel)
 
 
@@ -133,22 +136,22 @@ def per_channel(values: Sequence[float], axis: int = 0) -> PerChannel:
 
 
 def mean(data: Any) -> Array:
-    """Return a baseline: the mean of inputs.
+    """Return a baseline: the mean of inputs, each over the inputs that have a value.
 
     Parameters
     ----------
     data
-        Inputs (n, *shape of x).
+        Inputs (n, *shape of x), or a data frame of numbers.
 
     Returns
     -------
     Array
-        The mean (*shape of x), for `geex.explain(baseline=…)`.
+        The mean (*shape of x), for `geex.explain(baseline=…)`. The mean of a data frame is a row with its names.
 
     Raises
     ------
     BaselineError
-        `data` is empty, or not an array of real numbers.
+        `data` is empty, or does not hold real numbers alone.
 
     Examples
     --------
@@ -156,12 +159,34 @@ def mean(data: Any) -> Array:
     >>> geex.mean([[0.0, 1.0], [2.0, 3.0]])
     array([1., 2.])
     """
-    array = working(as_array("data", data, BaselineError))
-    if array.ndim == 0 or array.shape[0] == 0:
+    if is_frame(data):
+        _check_numbers(data)
+    array = working(as_array("data", data, BaselineError)) if not is_frame(data) else data
+    if len(array.shape) == 0 or array.shape[0] == 0:
         raise BaselineError(
             f"`data` must have the shape (n, *shape of x), n at least 1; got {tuple(array.shape)}.", code="data-empty"
         )
-    return namespace(array).mean(array, axis=0)
+    if is_frame(data):
+        return data.mean()
+    xp = namespace(array)
+    missing = xp.isnan(array)
+    if not bool(xp.any(missing)):
+        return xp.mean(array, axis=0)
+    count = xp.sum(xp.astype(~missing, array.dtype), axis=0)
+    total = xp.sum(xp.where(missing, xp.zeros_like(array), array), axis=0)
+    return xp.where(count == 0, count * float("nan"), total / xp.clip(count, 1, None))
+
+
+def _check_numbers(frame: Any) -> None:
+    """Raise BaselineError unless all columns of a data frame hold numbers."""
+    for row in frame_rows(frame)[:1]:
+        for name, cell, dtype in zip(row.names, row.cells, row.dtypes or (None,) * len(row.cells), strict=True):
+            if not is_number(cell) if dtype is None else dtype.kind not in "buif":
+                raise BaselineError(
+                    f"`data` must hold numbers; column {str(name)!r} does not, and has no mean.",
+                    code="data-not-real",
+                    fix="Pass another row as the baseline, such as X.mode().iloc[0].",
+                )
 
 
 def baselines(spec: Baseline, explicand: Array, features: Features) -> list[Array]:
@@ -169,27 +194,32 @@ def baselines(spec: Baseline, explicand: Array, features: Features) -> list[Arra
     if isinstance(spec, Background):
         return [_one(row, explicand, features) for row in spec.rows]
     if isinstance(spec, list | tuple):
-        if not spec:
-            raise BaselineError(
-                "A list of baselines must hold at least one; got an empty one. None is a baseline of zeros.",
-                code="baselines-empty",
-            )
-        if 1 < len(spec) == explicand.shape[0] and explicand.ndim == 1 and all(isinstance(one, Real) for one in spec):
-            raise BaselineError(
-                f"`baseline` is ambiguous: a list of {len(spec)} numbers, as many as x has, may be one row or several "
-                "baselines.",
-                code="baseline-ambiguous",
-                fix="Pass np.asarray(baseline) for a row, or [np.full(x.shape, number), …] for several baselines.",
-            )
+        check_list(spec, tuple(explicand.shape))
         return [_one(entry, explicand, features) for entry in spec]
     return [_one(spec, explicand, features)]
+
+
+def check_list(spec: Sequence[Any], shape: tuple[int, ...]) -> None:
+    """Raise BaselineError for a list without baselines, and for one that may be a row (p,)."""
+    if not spec:
+        raise BaselineError(
+            "A list of baselines must hold at least one; got an empty one. None is a baseline of zeros.",
+            code="baselines-empty",
+        )
+    if (len(spec),) == shape and len(spec) > 1 and all(isinstance(one, Real) for one in spec):
+        raise BaselineError(
+            f"`baseline` is ambiguous: a list of {len(spec)} numbers, as many as x has, may be one row or several "
+            "baselines.",
+            code="baseline-ambiguous",
+            fix="Pass np.asarray(baseline) for a row, or [np.full(x.shape, number), …] for several baselines.",
+        )
 
 
 def _one(spec: Any, explicand: Array, features: Features) -> Array:
     if isinstance(spec, Blur) and spec.channels is None:
         spec = replace(spec, channels=features.channels)
     if callable(spec) and not is_array_api_obj(spec):
-        spec = _rule(spec, explicand)
+        spec = applied_rule(spec, owned(explicand))
     if isinstance(spec, list | tuple):
         raise BaselineError(
             "A list of baselines must hold numbers, arrays or rules such as geex.blur; it holds a list.",
@@ -207,9 +237,10 @@ def _one(spec: Any, explicand: Array, features: Features) -> Array:
     return array
 
 
-def _rule(rule: Rule, explicand: Array) -> Array:
+def applied_rule(rule: Callable[[Any], Any], x: Any) -> Any:
+    """Return the baseline that a rule makes of x. Raise BaselineError if it fails."""
     try:
-        made = rule(owned(explicand))
+        made = rule(x)
     except GeexError:
         raise
     except Exception as error:

@@ -20,7 +20,7 @@ from geex._arrays.arrays import host
 from geex._stored_names import is_stored, name_of, values_of
 
 # Types that count by their repr.
-PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, range)
+PLAIN_TYPES = (bool, int, float, complex, str, bytes, type(None), np.generic, range)
 # Callables that count by the arguments they were made with.
 MADE = (partial, attrgetter, itemgetter, methodcaller)
 # An address in a repr: another one in every process.
@@ -44,7 +44,7 @@ def _into(write: Write, part: Any, above: tuple[int, ...]) -> None:
     write(f"{name_of(kind)};".encode())
     if id(part) in above:  # a part that contains itself
         write(b"again;")
-    elif isinstance(part, PLAIN):
+    elif isinstance(part, PLAIN_TYPES):
         _text(write, repr(part))
     elif isinstance(part, tuple | list):
         write(f"{len(part)} ".encode())

@@ -60,13 +60,10 @@ RIEMANN_ERROR = "The error of the Riemann sum is of the order 1/steps."
 # Queries beyond the bounds.
 CLIPPED = "Queries are clipped to the bounds, so near them the values are those of the clipped model."
 # What standard errors include, and what they do not.
-NOTES = {
+ERROR_NOTES = {
     Note.EXACT: "They are exact: every subset was queried.",
     Note.EXACT_IF_STEADY: "They are exact if the model answers the same each time: every subset was queried.",
-    Note.MODEL_NOISE_ONLY: (
-        "Every subset was queried; standard errors are those of the model's own noise, roughly estimated from two "
-        "answers to x."
-    ),
+    Note.MODEL_NOISE_ONLY: ("Every subset was queried; standard errors are those of the model's own noise."),
     Note.POSTERIOR_OR_LEFT_OUT: ("Standard errors are the larger of those of the posterior and of leave-one-out."),
     Note.SECOND_HALF: "They are at least the change that the second half of the queries made.",
     Note.PRIOR_OPEN: "They include the uncertainty about the prior.",
@@ -89,7 +86,7 @@ def estimand_text(estimand: Estimand) -> str:
         MADE_COMPLETE if estimand.complete else "",
         CLIPPED if estimand.clipped else "",
         f"Averaged over {estimand.baselines} baselines." if estimand.baselines > 1 else "",
-        *(NOTES[note] for note in estimand.notes),
+        *(ERROR_NOTES[note] for note in estimand.notes),
     ]
     text = " ".join(sentence for sentence in sentences if sentence)
     stated = estimand.quantity is Quantity.GUIDED_PRESENCE  # its text names the regression already

@@ -3,18 +3,15 @@
 A feature's weight is the sum of its elements' weights, Σ_{k∈g} w_k; its value is the estimate from that sum.
 """
 
-import hashlib
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from geex._arrays.arrays import Array, Shape, as_array, host, namespace, owned
-from geex._arrays.linear_algebra import segment_sum
 from geex._arrays.validation import code_name, is_whole, shown, subject, truth
-from geex._problem.declared import Call, Unnamed, Value, declared
+from geex._problem.declared import Call, declared
 from geex._protocols import Features
 from geex._stored_names import stored
 from geex.errors import FeaturesError, GeexError
@@ -121,87 +118,6 @@ class Pixels(Features):
         )
 
 
-@stored("Groups/1")
-@dataclass(frozen=True, eq=False, repr=False)
-class Groups(Features):
-    """Elements with the same label are one feature.
-
-    Parameters
-    ----------
-    map
-        Labels, whole numbers. The shape is that of x, or that of x without its channel axis.
-    channels
-        The channel axis of x, along which `map` is repeated. None: the first or the last axis, whichever fits.
-
-    Attributes
-    ----------
-    labels
-        The different labels in ascending order: the order of the values.
-
-    Raises
-    ------
-    FeaturesError
-        `map` does not hold whole numbers. When x is explained: its shape does not match x.
-
-    Examples
-    --------
-    >>> import geex
-    >>> geex.Groups([0, 0, 1, 1, 1]).names()
-    ['group 0', 'group 1']
-    """
-
-    map: Any
-    channels: int | None = None
-    labels: np.ndarray = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        labels = label_map("the group map", self.map, FeaturesError)
-        object.__setattr__(self, "map", labels)
-        object.__setattr__(self, "labels", np.unique(labels))
-
-    def __repr__(self) -> str:
-        along = "" if self.channels is None else f", channels={self.channels}"
-        return f"Groups({self.declared_map}{along})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Groups) and (self._digest, self.channels) == (other._digest, other.channels)
-
-    def __hash__(self) -> int:
-        return hash((self._digest, self.channels))
-
-    @property
-    def declared_map(self) -> Unnamed:
-        """The map, by the number of its groups and a digest."""
-        return Unnamed(f"<{len(self.labels)} groups, {self._digest[:16]}>", "map")
-
-    @cached_property
-    def _digest(self) -> str:
-        return hashlib.sha256(f"{self.map.shape} {self.map.dtype}".encode() + self.map.tobytes()).hexdigest()
-
-    def names(self) -> list[str]:
-        return [f"group {label}" for label in self.labels]
-
-    def check(self, shape: Shape) -> None:
-        self._spread(shape)
-
-    def shape(self, shape: Shape) -> Shape:
-        return (len(self.labels),)
-
-    def total(self, weights: Array) -> Array:
-        labels = self.index(tuple(weights.shape[1:])).ravel()
-        order = np.argsort(labels, kind="stable")
-        flat = namespace(weights).reshape(weights, (weights.shape[0], -1))
-        return segment_sum(flat, order, np.bincount(labels, minlength=len(self.labels)))
-
-    def index(self, shape: Shape) -> np.ndarray:
-        return np.asarray(np.searchsorted(self.labels, self._spread(shape)))
-
-    def _spread(self, shape: Shape) -> np.ndarray:
-        """Return the map in the shape of the explicand."""
-        shape = tuple(shape)
-        return spread("the group map", self.map, shape, self.channels, FeaturesError)
-
-
 def checked(features: Features, shape: Shape) -> Features:
     """Return the features. Raise FeaturesError if they are none, or do not match an explicand of `shape`."""
     if not isinstance(features, Features):
@@ -216,13 +132,7 @@ def checked(features: Features, shape: Shape) -> Features:
 
 
 @declared.register
-def _(features: Groups) -> Value:
-    along = () if features.channels is None else (("channels", features.channels),)
-    return Call("Groups", "geex", (features.declared_map,), along)
-
-
-@declared.register
-def _(features: Pixels) -> Value:
+def _(features: Pixels) -> Call:
     return Call("Pixels", "geex", (), (("channels", features.channels),))
 
 
@@ -279,10 +189,23 @@ def regular(features: Features, shape: Shape) -> bool:
     return features.elementwise or features.merged_axis(shape) is not None
 
 
+def neighbour_axes(features: Features, shape: Shape) -> tuple[int, ...]:
+    """Return the axes of the values along which features have neighbours: an axis of length 1 has none.
+
+    Raise FeaturesError if the axes are not clear.
+    """
+    return long_axes(features.axes(shape), features.shape(shape))
+
+
+def long_axes(axes: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
+    """Return those of the axes that have more than one entry."""
+    return tuple(axis for axis in axes if shape[axis] > 1)
+
+
 def neighbouring(features: Features, shape: Shape) -> tuple[int, ...]:
     """Return the axes along which features have neighbours; () where it is not clear which axes these are."""
     try:
-        return features.axes(shape)
+        return neighbour_axes(features, shape)
     except FeaturesError:
         return ()
 

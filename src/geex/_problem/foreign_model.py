@@ -5,6 +5,8 @@ A model is any callable. These attributes are optional:
 labels     names of the outputs             shape      the shape of x
 names      names of the features            limits     how the model may be called (`geex.Limits`)
 absence    what a baseline of zeros is      identity   a text that is another one for another model
+frames     whether it takes data frames     cells      the row of a table that x stands for
+most_rows  the most rows of one call
 """
 
 from dataclasses import dataclass
@@ -38,6 +40,16 @@ class Carried:
         return absence if isinstance(absence, str) else None
 
     @property
+    def frames(self) -> bool:
+        """Whether it was made for data frames, and takes them."""
+        return getattr(self.model, "frames", False) is True
+
+    @property
+    def cells(self) -> Any:
+        """The row of a table that x stands for."""
+        return getattr(self.model, "cells", None)
+
+    @property
     def shape(self) -> Any:
         """The shape of x."""
         return getattr(self.model, "shape", None)
@@ -46,6 +58,12 @@ class Carried:
     def limits(self) -> Any:
         """How the model may be called."""
         return getattr(self.model, "limits", None)
+
+    @property
+    def most_rows(self) -> int | None:
+        """The most rows of one call; None: no limit."""
+        most = getattr(self.model, "most_rows", None)
+        return most if isinstance(most, int) and most > 0 else None
 
     @property
     def identity(self) -> str:

@@ -8,11 +8,12 @@ that the command line names is identified by its name and its source; in Python,
 
 import ast
 import inspect
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from geex._problem.digest import PLAIN, digest
+from geex._problem.digest import PLAIN_TYPES, digest
 from geex._problem.foreign_model import Carried
 
 
@@ -28,12 +29,46 @@ def identity(model: Any) -> str:
 
 
 def source_identity(name: str, module: ModuleType) -> str:
-    """Return the identity of a function by its name and the source of its module, comments and layout aside."""
+    """Return the identity of a function by its name and its source, comments and layout aside.
+
+    The source is that of its module, and of the modules in the same folder and below that these import.
+    """
+    sources: dict[str, str] = {}
+    root = _file(module)
+    waiting = [module]
+    while waiting:
+        one = waiting.pop()
+        file = _file(one)
+        if one.__name__ in sources or file is None or root is None or not file.is_relative_to(root.parent):
+            continue
+        try:
+            tree = ast.parse(file.read_bytes())
+        except (OSError, SyntaxError, ValueError):  # compiled
+            continue
+        sources[one.__name__] = ast.unparse(tree)
+        waiting += [sys.modules[imported] for imported in _imports(tree, one) if imported in sys.modules]
+    # a module without imports of its own folder counts by its source alone
+    return digest(name, sources.pop(module.__name__, ""), *sorted(sources.items()))
+
+
+def _file(module: ModuleType) -> Path | None:
     try:
-        source = ast.unparse(ast.parse(Path(inspect.getfile(module)).read_bytes()))
-    except (OSError, TypeError, SyntaxError, ValueError):  # built in, or compiled
-        source = ""
-    return digest(name, source)
+        return Path(inspect.getfile(module)).resolve()
+    except TypeError:  # built in
+        return None
+
+
+def _imports(tree: ast.AST, module: ModuleType) -> list[str]:
+    """Return the names that a module imports: modules, and what may be modules of a package."""
+    found: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            package = ".".join((module.__package__ or "").split(".")[: 1 - node.level or None]) if node.level else ""
+            base = ".".join(part for part in (package, node.module) if part)
+            found += [base, *(f"{base}.{alias.name}" for alias in node.names)]
+    return found
 
 
 def is_module(model: Any) -> bool:
@@ -54,7 +89,7 @@ def _settings(part: Any) -> list[tuple[str, Any]]:
         for name, value in sorted(vars(part).items())
         if name != "training"
         and not name.startswith("_")
-        and (isinstance(value, (*PLAIN, tuple, list)) or callable(value))
+        and (isinstance(value, (*PLAIN_TYPES, tuple, list)) or callable(value))
     ]
 
 

@@ -21,15 +21,15 @@ Target = int | str | Sequence[int | str] | None
 # The score that depends on the answers for x and the baseline; see `resolved_score`.
 AUTO = "auto"
 # How far the sum of rounded probabilities may be from 1.
-ROUNDING = 1e-3
+SUM_ROUNDING = 1e-3
 # The smallest probability in log-odds: log-odds are at least −6.9.
-LEAST = 1e-3
+LEAST_PROBABILITY = 1e-3
 # The smallest 1 − p in log-odds: log-odds are at most 18.4.
 SUREST = 1e-8
 # The rounding error of 1 − p in float32.
 LOST = 1e-6
 # Names of outputs that a message lists.
-SHOWN = 10
+LISTED_OUTPUTS = 10
 
 
 def softmax(answers: Array) -> Array:
@@ -51,7 +51,7 @@ def log_odds(answers: Array, floor: float = 1e-12, slack: float = 1e-6) -> Array
 
 def bounded_log_odds(answers: Array) -> Array:
     """Return log-odds between −6.9 and 6.9, for rounded probabilities."""
-    return log_odds(answers, LEAST, slack=0.01)
+    return log_odds(answers, LEAST_PROBABILITY, slack=0.01)
 
 
 def sure_log_odds(answers: Array) -> Array:
@@ -66,7 +66,7 @@ def sure_log_odds(answers: Array) -> Array:
     p = xp.clip(answers, 0.0, 1.0)
     others = xp.sum(xp.where(p > 0.5, xp.zeros_like(p), p), axis=1, keepdims=True)
     missing = xp.where((p > 0.5) & _sum_to_one(answers), xp.maximum(others, 1 - p - LOST), 1 - p)
-    return xp.log(xp.clip(p, LEAST, 1.0)) - xp.log(xp.clip(missing, SUREST, 1.0))
+    return xp.log(xp.clip(p, LEAST_PROBABILITY, 1.0)) - xp.log(xp.clip(missing, SUREST, 1.0))
 
 
 def margin(answers: Array) -> Array:
@@ -114,7 +114,7 @@ def resolved_score(score: Score, ends: Array) -> Score:
     if score != AUTO:
         return score
     xp = namespace(ends)
-    probabilities = ends.shape[1] > 1 and bool(xp.all(ends >= -ROUNDING)) and bool(xp.all(_sum_to_one(ends)))
+    probabilities = ends.shape[1] > 1 and bool(xp.all(ends >= -SUM_ROUNDING)) and bool(xp.all(_sum_to_one(ends)))
     if not probabilities or bool(xp.all((ends == 0) | (ends == 1))):
         return "answer"
     above = xp.where(ends > 0, ends, xp.ones_like(ends))
@@ -212,7 +212,7 @@ def label_index(label: str, labels: Sequence[str] | None) -> int:
     near += [name for name in dict.fromkeys(lower) if label.lower() in name and name not in near][: 3 - len(near)]
     names = ", ".join(repr(labels[lower.index(name)]) for name in near)
     if not near:
-        names = ", ".join(map(repr, labels[:SHOWN])) + (", …" if len(labels) > SHOWN else "")
+        names = ", ".join(map(repr, labels[:LISTED_OUTPUTS])) + (", …" if len(labels) > LISTED_OUTPUTS else "")
     which = "the nearest labels" if near else "the labels"
     raise TargetError(
         f"`target` {label!r} is not the label of an output; {which} are {names}.",
@@ -263,7 +263,7 @@ def target_indices(target: Target, output: Array) -> tuple[list[int], bool]:
 def _sum_to_one(answers: Array) -> Array:
     """Return for each row of answers (n, k) whether it sums to 1 (n, 1)."""
     xp = namespace(answers)
-    return xp.abs(xp.sum(answers, axis=1, keepdims=True) - 1) <= ROUNDING
+    return xp.abs(xp.sum(answers, axis=1, keepdims=True) - 1) <= SUM_ROUNDING
 
 
 def _probabilities(answers: Array, slack: float) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 from geex._arrays.arrays import Array
 from geex._problem.declared import Value
 from geex._problem.outputs import Score, Target
+from geex._problem.table.cells import Cells
+from geex._problem.table.columns import Columns
 from geex._protocols import Features, Method, Stop
 
 
@@ -17,6 +19,7 @@ class Task:
     background: whether the baselines are rows of a background, among which one plan draws.
     twice: whether x is queried a second time.
     labels: names of the outputs, one for each.
+    names: names of the elements of x. cells, columns: what x stands for, where it holds codes of cells.
     """
 
     explicand: Array
@@ -36,3 +39,6 @@ class Task:
     twice: bool = False
     stop: Stop | None = None
     labels: list[str] | None = None
+    names: list[str] | None = None
+    cells: Cells | None = None
+    columns: Columns | None = None

@@ -11,7 +11,7 @@ Stop       a rule that ends a run
 Runner     where the model is called; Workers are its pool
 """
 
-from geex._protocols.estimating import Estimate, Method, RoundsMethod, Stop
+from geex._protocols.estimating import Estimate, Method, ModelNoise, RoundsMethod, Stop
 from geex._protocols.querying import Family, Features, LinearDraws, Search
 from geex._protocols.running import Runner, Source, Workers
 
@@ -21,6 +21,7 @@ __all__ = [
     "Features",
     "LinearDraws",
     "Method",
+    "ModelNoise",
     "RoundsMethod",
     "Runner",
     "Search",

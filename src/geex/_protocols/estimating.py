@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,32 @@ if TYPE_CHECKING:
     from geex._arrays.arrays import Array
     from geex._estimate.answers import Answers
     from geex._problem.estimand import Estimand, Note
+
+
+@dataclass(frozen=True, eq=False)
+class ModelNoise:
+    """The noise of a model's answers, of k outputs. All are 0 for a model that answers the same each time.
+
+    Attributes
+    ----------
+    answer
+        The standard deviation of one answer for x (k,).
+    ends
+        The standard error of f(x) − f(x̊) as it was estimated, from all answers for x and the baseline (k,).
+    draws
+        The standard deviation of one answer to a query of the plan (k,), a mean over queries.
+    freedom
+        Degrees of freedom of `ends`.
+    """
+
+    answer: Array
+    ends: Array
+    draws: Array
+    freedom: float = 1.0
+
+    def taken(self, places: Array) -> ModelNoise:
+        """Return the noise of some outputs, by their numbers."""
+        return ModelNoise(self.answer[places], self.ends[places], self.draws[places], self.freedom)
 
 
 def _missing(estimate: Estimate, what: str) -> MethodError:
@@ -75,10 +102,24 @@ class Estimate:
         """
         return None
 
-    def with_model_noise(self, noise: Array) -> Estimate:
-        """Return the estimate for a model whose answers have noise of standard deviation (k,).
+    @provided
+    def left_over(self) -> Array | None:
+        """What the fit leaves of the differences of answers, leave-one-out, as a share of their mean square (k,).
 
-        Default: the same, if the errors include this noise already.
+        Default: None, there is no fit.
+        """
+        return None
+
+    @provided
+    def noise_stderr(self) -> Array | None:
+        """The part of the standard errors that is the model's noise (k, p). Default: None, not known."""
+        return None
+
+    def with_model_noise(self, noise: ModelNoise) -> Estimate:
+        """Return the estimate for a model whose answers have this noise.
+
+        Default: the same, if the errors include the noise of the draws already, and values do not depend on the answers
+        for x and the baseline.
         """
         return self
 

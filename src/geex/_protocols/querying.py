@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,10 @@ class Features(Storable, ABC):
     def names(self) -> list[str] | None:
         """Return the names of the features. Default: None; they are named by their places."""
         return None
+
+    def of_columns(self, names: Sequence[str] | None) -> Features:
+        """Return the features for an x whose elements have these names; None: it has no names. Default: the same."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -153,6 +158,14 @@ class Search(Storable, ABC):
     def afford(self, rows: int) -> int:
         """Return how many draws `rows` queries are enough for; `rows` is at least `least`."""
         return rows // self.rows
+
+    def repeating(self, draws: int) -> Search | None:
+        """Return the search that continues this one after `draws` draws, where the model has noise and a query may be
+        repeated. It has the same seed.
+
+        Default: None, this search goes on.
+        """
+        return None
 
     def linear(self) -> LinearDraws | None:
         """Return how `Regression` uses the draws. Default: None, it cannot.

@@ -33,7 +33,7 @@ class Workers(Protocol):
     batch
         The rows of a job.
     remote
-        Whether workers make the queries. A job is then one whole chunk or more.
+        Whether workers make the queries. Jobs then hold none.
     window
         How many jobs may be in flight.
     """

@@ -37,17 +37,23 @@ class Answers:
         self.journaled = False
         self.unchecked: list[tuple[Array, int, QueriedRows]] = []
 
-    def checked(self, answer: Any, start: int, queried: QueriedRows) -> Array:
-        """Return the answer to the rows from query number `start` on as float64 (n, k), in the library of x."""
+    def converted(self, answer: Any, start: int, queried: QueriedRows) -> Array:
+        """Return the answer to the rows from query number `start` on as float64 (n, k), in the library of x.
+
+        `check` then raises an error if it is not finite.
+        """
         xp = namespace(self.explicand)
         count = queried.size
         array = validated(answer, count)
         self._check_width(1 if array.ndim == 1 else int(array.shape[1]), start)
         answers = xp.reshape(owned(like(array, self.explicand, xp.float64)), (count, self.width))
         self.unchecked.append((answers, start, queried))
+        return answers
+
+    def check(self) -> None:
+        """Check the answers so far, unless they are on an accelerator and few."""
         if not self.lazy or len(self.unchecked) >= UNCHECKED:
             self.check_finite()
-        return answers
 
     def check_finite(self) -> None:
         """Raise AnswerError if an answer so far is not finite."""

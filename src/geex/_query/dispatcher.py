@@ -3,14 +3,20 @@
 import threading
 from typing import Any
 
+import numpy as np
+
 from geex._arrays.arrays import Array, host, like, namespace
-from geex._journal.journal import STORED, Journal
+from geex._journal.journal import MINE, STORED, Journal
 from geex._journal.owners import LEASE
 from geex._protocols import Workers
 from geex._query.answers import Answers
+from geex._query.calls.answer_width import FirstAnswerWrong
+from geex._query.calls.answered_rows import spans, usable_rows
+from geex._query.calls.outcome import Outcome, outcome_of
 from geex._query.interrupt import Interrupt
 from geex._query.jobs import Inline, Job, Pool
 from geex._query.progress import Progress
+from geex._query.spending import Spending
 from geex.errors import GeexError, ModelRaised, TransientError
 
 
@@ -18,17 +24,24 @@ class Dispatcher:
     """Claim jobs, check and store their answers. Without a pool, the journal alone answers."""
 
     def __init__(
-        self, pool: Pool | None, explicand: Array, progress: Progress, interrupt: Interrupt, journal: Journal | None
+        self,
+        pool: Pool | None,
+        explicand: Array,
+        spending: Spending,
+        progress: Progress,
+        interrupt: Interrupt,
+        journal: Journal | None,
     ) -> None:
         self.pool = pool
         self.explicand = explicand
+        self.spending = spending
         self.progress = progress
         self.interrupt = interrupt
         self.journal = journal
         self.answers = Answers(explicand, lazy=isinstance(pool, Inline) and journal is None)
         self.lock = threading.Lock()  # answers arrive in several threads
         self.failed = False
-        self.accepted = 0  # rows that this process has queried, and received answers to
+        self.accepted = 0  # rows that this process has queried, and received usable answers to
 
     @property
     def workers(self) -> Workers:
@@ -42,6 +55,21 @@ class Dispatcher:
         if self.journal is None or job.state == STORED:
             return [job]
         return [job.part(*part) for part in self.journal.claim(job.source.fingerprint, job.start, job.stop)]
+
+    @property
+    def ending(self) -> bool:
+        """Whether no more jobs are started."""
+        return self.failed or self.spending.spent or self.interrupt.stop.is_set()
+
+    def affordable(self, job: Job) -> list[Job]:
+        """Return the job, or the first rows of it if no more may be sent. The other rows are released."""
+        if job.state != MINE or self.pool is None:
+            return [job]
+        stop = job.start + self.spending.reserve(job.size)
+        if stop == job.stop:
+            return [job]
+        self.release(job.part(stop, job.stop, STORED))
+        return [job.part(job.start, stop, MINE)] if stop > job.start else []
 
     def release(self, job: Job) -> None:
         """Release the rows of a job, so that other processes may query them."""
@@ -59,20 +87,61 @@ class Dispatcher:
                 "without a heartbeat of it."
             )
 
-    def accept(self, job: Job, number: int, raw: Any) -> Array:
-        """Return the answers (rows, k), checked and committed to the journal."""
+    def arrived(self, job: Job, number: int, result: Any) -> Array:
+        """Store the answers that came of a job, and return all of them (rows, k). Raise the error of the others.
+
+        number: the number of the job's first row in the run. result: what the pool returned.
+        """
+        outcome = outcome_of(result, job.size)
+        self._count(outcome, job)
+        accepted = [
+            (first, self.accept(job.part(job.start + first, job.start + first + count, STORED), number + first, raw))
+            for first, count, raw in outcome.parts
+        ]
+        if isinstance(outcome.error, FirstAnswerWrong) and self.journal is not None:
+            self.journal.discard_other_widths(outcome.error.columns)
+        if outcome.error is not None:
+            raise outcome.error
+        accepted.sort(key=lambda part: part[0])
+        blocks = [answers for _, answers in accepted]
+        return blocks[0] if len(blocks) == 1 else namespace(blocks[0]).concat(blocks, axis=0)
+
+    def _count(self, outcome: Outcome, job: Job) -> None:
+        """Count what was sent and what failed."""
+        self.spending.count(outcome, job.size)
         with self.lock:
-            answers = self.answers.checked(raw, number, job.part(job.start, job.stop, STORED))
-            self.accepted += job.size
+            self.progress.count(outcome)
+
+    def accept(self, job: Job, number: int, raw: Any) -> Array:
+        """Return the answers (rows, k), checked and committed to the journal. Rows that are usable are committed even
+        if others are not."""
+        with self.lock:
+            answers = self.answers.converted(raw, number, job)
+        usable = job.size
         if self.journal is not None:
-            self.journal.store(job.source.fingerprint, job.start, host(answers))
-        self.advance(job.size, paid=True)
+            usable = self._store(self.journal, job, host(answers))
+        with self.lock:
+            self.accepted += usable
+            self.answers.check()
+        self.advance(job.size)
         return answers
 
-    def advance(self, rows: int, paid: bool) -> None:
-        """Count rows in the progress bar."""
+    def _store(self, journal: Journal, job: Job, rows: np.ndarray) -> int:
+        """Commit the usable answers to a job, and return how many they are."""
+        usable = usable_rows(rows)
+        if usable.all():
+            journal.store(job.source.fingerprint, job.start, rows)
+            return len(rows)
+        places = np.flatnonzero(usable)
+        for first, stop in spans(places):
+            start, end = int(places[first]), int(places[stop - 1]) + 1
+            journal.store(job.source.fingerprint, job.start + start, rows[start:end])
+        return len(places)
+
+    def advance(self, rows: int, stored: bool = False) -> None:
+        """Count rows in the progress bar. stored: their answers were in the journal before this session."""
         with self.lock:
-            self.progress.update(rows, paid)
+            self.progress.update(rows, stored)
 
     def read(self, job: Job) -> Array:
         """Return answers from the journal."""

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from geex._arrays.arrays import Array
 from geex._journal.journal import MINE, STORED, THEIRS
+from geex._query.calls.outcome import Outcome
 from geex._query.dispatcher import Dispatcher
 from geex._query.jobs import Inline, Job
 from geex._query.rate_limit import Stopped
@@ -65,7 +66,7 @@ class StoredRows:
         self.dispatcher, self.job = dispatcher, job
 
     def get(self) -> Array:
-        self.dispatcher.advance(self.job.size, paid=False)
+        self.dispatcher.advance(self.job.size, stored=True)
         return self.dispatcher.read(self.job)
 
     def abandon(self) -> None: ...
@@ -81,7 +82,7 @@ class InlineCall:
 
     def __init__(self, dispatcher: Dispatcher, job: Job, number: int) -> None:
         self.dispatcher, self.job, self.number = dispatcher, job, number
-        self.raw: Any = None
+        self.outcome: Outcome | None = None
         self.answers: Array | None = None
         self.stopped = False
 
@@ -89,7 +90,9 @@ class InlineCall:
         """Call the model."""
         dispatcher = self.dispatcher
         try:
-            self.raw = dispatcher.interrupt.waiting(pool.answer, self.job)
+            self.outcome = dispatcher.interrupt.waiting(pool.answer, self.job)
+            if dispatcher.journal is not None or self.outcome.error is not None:
+                self.answers = dispatcher.arrived(self.job, self.number, self.outcome)
         except Stopped:
             self.stopped = True
             self.abandon()
@@ -97,13 +100,13 @@ class InlineCall:
             self.abandon()
             located = dispatcher.located(error, self.job, self.number)
             raise located from (None if located is error else error)
-        if dispatcher.journal is not None and not self.stopped:
-            self.answers = dispatcher.accept(self.job, self.number, self.raw)
 
     def get(self) -> Array:
         if self.stopped:
             raise Stopped
-        return self.dispatcher.accept(self.job, self.number, self.raw) if self.answers is None else self.answers
+        if self.answers is None:
+            self.answers = self.dispatcher.arrived(self.job, self.number, self.outcome)
+        return self.answers
 
     def abandon(self) -> None:
         if self.answers is None:
@@ -127,7 +130,7 @@ class WorkerCall:
         job = self.job
         self.job = job.part(job.start, job.stop, STORED)  # without its queries: they are not needed any more
         try:
-            self.answers.set_result(self.dispatcher.accept(job, self.number, future.result()))
+            self.answers.set_result(self.dispatcher.arrived(job, self.number, future.result()))
         except BaseException as error:
             self.dispatcher.failed = True  # no more jobs are started: this error ends the run
             self.answers.set_exception(error)
@@ -191,7 +194,7 @@ class RowsOfOthers:
         while True:
             parts = dispatcher.claim(job)
             if all(part.state == STORED for part in parts):
-                dispatcher.advance(job.size - own, paid=False)
+                dispatcher.advance(job.size - own, stored=True)
                 return dispatcher.read(job)
             for part in parts:
                 if part.state == MINE:

@@ -11,6 +11,8 @@ from typing import Any
 from geex._arrays.arrays import Array, namespace
 from geex._journal.journal import MINE, STORED
 from geex._protocols import Source, Workers
+from geex._query.batch_size import BatchSize
+from geex._query.calls.outcome import Outcome
 from geex._query.limits import Limits
 from geex._query.retrying_call import Caller, Model
 
@@ -66,7 +68,7 @@ class Inline:
     def batch(self) -> int:
         return self.caller.batch
 
-    def answer(self, job: Job) -> Any:
+    def answer(self, job: Job) -> Outcome:
         return self.caller(job.make_queries())
 
     def close(self) -> None: ...
@@ -92,10 +94,10 @@ class Piece:
 Stored = Callable[[int, int], list[tuple[int, int]]]
 
 
-def jobs_of(pieces: Iterable[Piece], stored: Stored, pool: Pool) -> Iterator[Job]:
-    """Yield contiguous pieces as jobs: rows that are stored apart, others joined and cut to the pool's batch.
+def jobs_of(pieces: Iterable[Piece], stored: Stored, pool: Pool, size: BatchSize) -> Iterator[Job]:
+    """Yield contiguous pieces as jobs: rows that are stored apart, others joined and cut to the batch.
 
-    The batch is read again for every job, since it may shrink on the way.
+    The batch is read again for every job, since it changes on the way. Jobs of workers elsewhere hold no queries.
     """
     blocks: list[Array] = []
     first = stop = 0  # the rows of the job that is being filled
@@ -107,22 +109,22 @@ def jobs_of(pieces: Iterable[Piece], stored: Stored, pool: Pool) -> Iterator[Job
     for piece in pieces:
         source = piece.source
         for start, end, is_stored in split(piece.start, piece.stop, stored(piece.start, piece.stop)):
-            if stop > first and (is_stored or (pool.remote and end - first > pool.batch)):
-                yield job()
-                blocks, first = [], stop
             if is_stored:
+                if stop > first:
+                    yield job()
+                    blocks, first = [], stop
                 yield Job(source, start, end, STORED)
                 continue
             first = start if first == stop else first
-            if pool.remote:  # whole pieces: a worker makes the queries of a chunk at once
-                stop = end
-                continue
-            queries = piece.queries()[start - piece.start : end - piece.start, ...]
+            queries = None if pool.remote else piece.queries()[start - piece.start : end - piece.start, ...]
             while start < end:
-                stop = min(end, first + pool.batch)
-                blocks.append(queries[: stop - start, ...])
-                queries, start = queries[stop - start :, ...], stop
-                if stop - first >= pool.batch:
+                rows = max(size.at(first, pool.batch), start - first + 1)  # it may have shrunk below what is joined
+                stop = min(end, first + rows)
+                if queries is not None:
+                    blocks.append(queries[: stop - start, ...])
+                    queries = queries[stop - start :, ...]
+                start = stop
+                if stop - first >= rows:
                     yield job()
                     blocks, first = [], stop
     if stop > first:

@@ -1,11 +1,14 @@
 """Limits on how a model is called: calls at a time, rates, attempts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from geex._arrays.validation import positive, shown, truth, whole
+from geex._arrays.validation import is_number, positive, shown, truth, whole
 from geex._problem.foreign_model import Carried
 from geex.errors import InputError
+
+# A relative error of rounding that must not cost a row: 0.3 / 0.1 is below 3.
+PRECISION = 1e-12
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,11 @@ class Limits:
     backoff, longest
         Seconds before the second attempt, and the longest wait. The wait doubles after each attempt, with jitter. A
         server's `Retry-After` is obeyed.
+    longest_retry_after
+        The longest wait that a server may ask for, in seconds. If it asks for more, the run ends with an error.
+    most_sent
+        The most rows that are sent in a run, those of failed attempts included. The run then ends, and the answers so
+        far are explained. None: no limit. Processes and clusters may exceed it by failed attempts of jobs in flight.
     twice
         Query x a second time, to find out whether the model answers the same. The budget counts this query.
     compare
@@ -54,21 +62,49 @@ class Limits:
     rows_per_second: float | None = None
     backoff: float = 0.5
     longest: float = 60.0
+    longest_retry_after: float = 300.0
+    most_sent: int | None = None
     twice: bool = True
     compare: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("concurrency", "attempts", *(["rows"] if self.rows is not None else [])):
+        optional = [name for name in ("rows", "most_sent") if getattr(self, name) is not None]
+        for name in ("concurrency", "attempts", *optional):
             object.__setattr__(self, name, whole(name, getattr(self, name), 1, InputError))
         for name in ("requests_per_second", "rows_per_second"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, positive(name, getattr(self, name), InputError))
-        for name in ("backoff", "longest"):
+        for name in ("backoff", "longest", "longest_retry_after"):
             object.__setattr__(
                 self, name, positive(name, getattr(self, name), InputError, "a positive number of seconds")
             )
         truth("twice", self.twice, InputError)
         truth("compare", self.compare, InputError)
+
+
+def rows_of_a_call(model: Any, limits: Limits, batch: int) -> int:
+    """Return the most rows of one call: `batch`, unless the limits or the model allow fewer."""
+    allowed = [most for most in (limits.rows, Carried(model).most_rows) if most is not None]
+    return min([batch, *allowed])
+
+
+def affordable(limits: Limits, price: float | None, most_cost: float | None) -> Limits:
+    """Return the limits for a run that may cost at most `most_cost`, at `price` for each row that is sent."""
+    if most_cost is None:
+        return limits
+    if not is_number(most_cost) or most_cost <= 0:
+        raise InputError(
+            f"`most_cost` must be positive, or None; got {shown(most_cost)}.", code="most-cost-not-positive"
+        )
+    if not price:
+        raise InputError("`most_cost` needs the price of a query.", code="most-cost-without-price", fix="Pass price=….")
+    rows = int(most_cost / price * (1 + PRECISION))
+    if rows < 1:
+        raise InputError(
+            f"`most_cost` must be at least the price of a query, {price:g}; got {most_cost:g}.",
+            code="most-cost-below-price",
+        )
+    return replace(limits, most_sent=rows if limits.most_sent is None else min(rows, limits.most_sent))
 
 
 def limits_of(model: Any, limits: Limits | None) -> Limits:

@@ -13,7 +13,7 @@ from math import prod
 
 from geex._arrays.arrays import Array, accelerated, namespace
 from geex._journal.journal import STORED
-from geex._plan.plan import Chunk, Ends, Plan
+from geex._plan.plan import Again, Chunk, Ends, Plan
 from geex._protocols import Source
 from geex._query.dispatcher import Dispatcher
 from geex._query.in_flight import InFlight, RowsOfOthers, WorkerCall, start_job
@@ -35,6 +35,15 @@ def default_batch(explicand: Array) -> int:
     """Return as many rows as 32 MB hold (128 MB on an accelerator), 512 at most."""
     size = BATCH_BYTES_ACCELERATED if accelerated(explicand) else BATCH_BYTES
     return max(1, min(MOST_ROWS, int(size // (prod(explicand.shape) * explicand.itemsize))))
+
+
+def nothing_affordable() -> BudgetError:
+    """Return the error for a run that may send too few rows for any result."""
+    return BudgetError(
+        "The rows that may be sent are too few for a result, those of failed calls included.",
+        code="most-sent-too-small",
+        fix="Raise most_sent of geex.Limits, or most_cost.",
+    )
 
 
 class Querier:
@@ -59,10 +68,10 @@ class Querier:
         """Return answers (m, k) to queries (m, *shape) that belong to no plan."""
         answers = self.ends(Ends(queries), 0, int(queries.shape[0]))
         if answers is None:
-            raise KeyboardInterrupt
+            raise nothing_affordable() if self.dispatcher.spending.spent else KeyboardInterrupt
         return answers
 
-    def ends(self, ends: Ends, start: int, stop: int) -> Array | None:
+    def ends(self, ends: Ends | Again, start: int, stop: int) -> Array | None:
         """Return answers to rows start … stop − 1 of the ends; None if the run is stopped before."""
         blocks = list(self._stream(ends, [Piece(ends, start, stop)]))
         if sum(int(block.shape[0]) for block in blocks) < stop - start:
@@ -130,7 +139,7 @@ class Querier:
                 while self._full(pending):
                     if self._first_is_next(pending):
                         yield pending.popleft().get()
-                if self.dispatcher.interrupt.stop.is_set() or self.dispatcher.failed:
+                if self.dispatcher.ending:
                     break
                 pending.extend(self._started(job))
             while pending:
@@ -170,7 +179,8 @@ class Querier:
             )
         number, self.queried = self.queried, self.queried + job.size
         dispatcher = self.dispatcher
-        return [start_job(dispatcher, part, number + part.start - job.start) for part in dispatcher.claim(job)]
+        parts = [part for claimed in dispatcher.claim(job) for part in dispatcher.affordable(claimed)]
+        return [start_job(dispatcher, part, number + part.start - job.start) for part in parts]
 
     def _jobs(self, source: Source, pieces: Iterable[Piece]) -> Iterator[Job]:
         """Yield jobs of rows that are in the journal, and of rows that are not."""
@@ -182,7 +192,7 @@ class Querier:
         if pool is None:
             yield from self._stored_jobs(pieces, stored)
             return
-        yield from jobs_of(pieces, stored, pool)
+        yield from jobs_of(pieces, stored, pool, self.dispatcher.spending.batch)
 
     def _stored_jobs(self, pieces: Iterable[Piece], stored: Stored) -> Iterator[Job]:
         """Yield jobs of rows in the journal, up to the first row that is not."""

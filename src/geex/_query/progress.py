@@ -9,6 +9,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+from geex._query.calls.outcome import Outcome
+
 # The log that programs can read.
 LOG = logging.getLogger("geex")
 # Seconds: the expected duration of a run from which on it is written beside the bar.
@@ -44,14 +46,15 @@ def clock(seconds: float) -> str:
 class Progress:
     """A progress bar over `total` queries, shown after two seconds and only if a person watches.
 
-    price: the price of one query, in any currency; the bar then shows what was paid.
+    price: the price of one row, in any currency; the bar then shows what was paid at most.
     """
 
     def __init__(self, total: int, shown: bool, price: float | None = None) -> None:
         self.total, self.price = total, price
-        self.paid = 0
-        # disable=None: tqdm shows the bar only on a terminal
-        self.bar = tqdm(total=total, unit=" queries", delay=2.0, disable=None if shown else True, leave=False)
+        self.sent = self.failed = 0
+        # disable=None: tqdm shows the bar only on a terminal. smoothing=0: the rate is that of all rows but `initial`
+        hidden = None if shown else True
+        self.bar = tqdm(total=total, unit=" queries", delay=2.0, disable=hidden, leave=False, smoothing=0)
 
     def __enter__(self) -> "Progress":
         return self
@@ -72,9 +75,18 @@ class Progress:
         else:
             self.log(text)
 
-    def update(self, rows: int, paid: bool) -> None:
-        """Count rows whose answers have arrived."""
-        self.paid += rows if paid else 0
-        if self.price is not None:
-            self.bar.set_postfix_str(f"paid {self.paid * self.price:,.2f}", refresh=False)
+    def update(self, rows: int, stored: bool = False) -> None:
+        """Count rows whose answers have arrived. Stored ones are not part of the rate, nor of the time that is left."""
+        if stored and not self.bar.disable:
+            self.bar.initial += rows
         self.bar.update(rows)
+
+    def count(self, outcome: Outcome) -> None:
+        """Count rows that were sent, and calls that failed: failed calls cost money too."""
+        self.sent += outcome.sent
+        self.failed += outcome.failed
+        parts = [] if self.price is None else [f"paid up to {self.sent * self.price:,.2f}"]
+        if self.failed:
+            parts.append(f"{self.sent:,} rows sent, {self.failed:,} calls failed")
+        if parts:
+            self.bar.set_postfix_str(", ".join(parts), refresh=False)

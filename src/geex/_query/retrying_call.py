@@ -1,12 +1,24 @@
-"""Calls of the model: repeated after a transient failure, in halves when memory is too small."""
+"""Calls of the model: repeated after a transient failure, in halves when memory is too small.
+
+A row that has a usable answer is not sent again: of a batch, the rows that failed are.
+"""
 
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-from geex._arrays.arrays import Array, gradient_free, namespace, owned
+import numpy as np
+
+from geex._arrays.arrays import Array, gradient_free
 from geex._query.answers import validated
+from geex._query.calls.allowance import Allowance
+from geex._query.calls.answer_width import FirstAnswerWrong, Widths
+from geex._query.calls.answered_rows import Rows, usable_rows
+from geex._query.calls.call_context import one_call
+from geex._query.calls.outage import Outage
+from geex._query.calls.outcome import Outcome
 from geex._query.limits import Limits
 from geex._query.rate_limit import RateLimiter, Stopped
 from geex.errors import AnswerError, NoAnswerYet, TransientError, Unreachable, Unreadable
@@ -37,61 +49,110 @@ class Caller:
     def __init__(self, model: Model, limits: Limits, batch: int, stop: threading.Event | None = None) -> None:
         self.model = model
         self.limits = limits
-        self.batch = batch if limits.rows is None else min(batch, limits.rows)
+        self.batch = batch
         self.rates = RateLimiter(limits, stop)
-        self.failures = 0
-        self.width: tuple[int, ...] | None = None
+        self.outage = Outage(limits.concurrency, self.rates.stop)
+        self.allowance = Allowance(limits.most_sent)
+        self.widths = Widths()
 
-    def __call__(self, queries: Array) -> Any:
-        """Return the model's answer to queries (n, *shape). The answer of the last attempt is not checked here."""
-        count = int(queries.shape[0])
-        if count > self.batch:
-            return self._in_parts(queries)
+    def __call__(self, queries: Array) -> Outcome:
+        """Return the outcome for queries (n, *shape). Answers of last attempts are not checked here."""
+        rows = Rows(queries)
+        begun = time.monotonic()
+        error: Exception | None = None
         try:
-            return self._attempts(queries, count)
+            while rows.left:
+                self._answer(rows, rows.pending()[: self.batch])
+        except (Stopped, Exception) as reason:
+            error = reason
+        except KeyboardInterrupt:  # answers that are paid for are kept
+            self.rates.stop.set()
+            error = Stopped()
+        return Outcome(rows.parts, rows.sent, rows.failed, time.monotonic() - begun, error)
+
+    def _answer(self, rows: Rows, pending: np.ndarray) -> None:
+        """Answer pending rows, or some of them if memory is too small for all."""
+        try:
+            with one_call(self.rates.stop):
+                self._attempts(rows, pending)
         except Exception as error:
-            if count == 1 or not out_of_memory(error):
+            if len(pending) == 1 or not out_of_memory(error):
                 raise
-        self.batch = min(self.batch, count // 2)
-        return self._in_parts(queries)
+            self.batch = min(self.batch, len(pending) // 2)
 
-    def _in_parts(self, queries: Array) -> Array:
-        """Call the model with at most `batch` rows at a time, which may shrink on the way."""
-        parts, start, count = [], 0, int(queries.shape[0])
-        while start < count:
-            part = queries[start : start + self.batch, ...]
-            parts.append(owned(validated(self(part), int(part.shape[0]))))
-            start += int(part.shape[0])
-        return namespace(parts[0]).concat(parts, axis=0)
-
-    def _attempts(self, queries: Array, count: int) -> Any:
+    def _attempts(self, rows: Rows, pending: np.ndarray) -> None:
+        """Call the model until all rows have usable answers. Rows that have one are not sent again."""
         attempt = 1
-        while True:
-            self.rates.wait_for_turn(count)
-            try:
-                with gradient_free(queries):
-                    answer = self.model(queries)
-                return answer if attempt == self.limits.attempts else self._validated(answer, count)
-            except (*TRANSIENT, AnswerError) as error:
-                self._check_attempts(error, attempt)
-                self.failures += 1
-                self._warn_without_answer(error, attempt)
+        try:
+            while len(pending):
+                self.outage.wait(rows)
+                self.rates.wait_for_turn(len(pending))
+                error: Exception | None
                 try:
-                    self.rates.back_off(attempt, _retry_after(error))
-                except Stopped:
-                    raise error from None
-            attempt += 1
+                    pending, error = self._called(rows, pending, attempt)
+                except (*TRANSIENT, AnswerError) as reason:
+                    error = reason
+                if error is not None:
+                    self._after_failure(rows, error, attempt)
+                attempt += 1
+        finally:
+            self.outage.given_up(rows)
+
+    def _called(self, rows: Rows, pending: np.ndarray, attempt: int) -> tuple[np.ndarray, AnswerError | None]:
+        """Call the model once. Return the rows without a usable answer, and why they have none.
+
+        All answers of the last attempt are kept: they are checked where they are used.
+        """
+        pending = pending[: self.allowance.take(len(pending))]
+        part = rows.queries_of(pending)
+        rows.sent += len(pending)
+        with gradient_free(part):
+            answer = self.model(part)
+        self.outage.succeeded()
+        if attempt == self.limits.attempts:
+            rows.keep(pending, answer)
+            return pending[:0], None
+        array = validated(answer, len(pending))
+        self.widths.check(tuple(array.shape)[1:])
+        usable = usable_rows(array)
+        if usable.all():
+            rows.keep(pending, array)
+            return pending[:0], None
+        rows.keep_some(pending, array, usable)
+        return pending[~usable], AnswerError(
+            f"Answers must be finite numbers; {int(np.sum(~usable))} of {len(usable)} rows hold NaN or infinity.",
+            code="answer-not-finite",
+        )
+
+    def _after_failure(self, rows: Rows, error: Exception, attempt: int) -> None:
+        """Count a failed call, and wait before the next one. Raise the error if no attempt is left."""
+        rows.failed += 1
+        if isinstance(error, TRANSIENT):
+            self.outage.failed()
+        self._check_attempts(error, attempt)
+        self._warn_without_answer(error, attempt)
+        try:
+            self.rates.back_off(attempt, _retry_after(error))
+        except Stopped:
+            raise error from None
 
     def _check_attempts(self, error: Exception, attempt: int) -> None:
-        """Raise the error if no attempt is left."""
-        if attempt < self._most_attempts(error):
+        """Raise the error if no attempt is left, or if the server asks to wait for longer than is allowed."""
+        wait = _retry_after(error)
+        if wait is not None and wait > self.limits.longest_retry_after and attempt < self.limits.attempts:
+            too_long = _too_long(error, wait, self.limits.longest_retry_after)
+            self.outage.ended_by(too_long)
+            raise too_long from error
+        if attempt < self._most_attempts(error) and not isinstance(error, FirstAnswerWrong):
             return
-        if attempt > 1 and isinstance(error, TRANSIENT):
-            raise _exhausted(error, attempt) from error
+        if isinstance(error, TRANSIENT):
+            last = _exhausted(error, attempt) if attempt > 1 else error
+            self.outage.ended_by(last)
+            raise last from (None if last is error else error)
         raise error
 
     def _warn_without_answer(self, error: Exception, attempt: int) -> None:
-        if attempt == MISTAKEN and self.width is None:
+        if attempt == MISTAKEN and not self.widths.found:
             warnings.warn(
                 f"The model has not answered after {attempt} attempts: {error} geex makes up to "
                 f"{self._most_attempts(error)} attempts, with growing waits. Set limits=geex.Limits(attempts=…) to "
@@ -103,21 +164,8 @@ class Caller:
     def _most_attempts(self, error: Exception) -> int:
         """Return how many attempts are made. Before the first usable answer, a service that cannot be reached or read
         is probably a mistake in its address or form, and gets few."""
-        mistaken = isinstance(error, Unreachable | Unreadable) and self.width is None
+        mistaken = isinstance(error, Unreachable | Unreadable) and not self.widths.found
         return min(self.limits.attempts, MISTAKEN) if mistaken else self.limits.attempts
-
-    def _validated(self, answer: Any, count: int) -> Array:
-        """Return a usable answer. Raise AnswerError for another, so that the call is made again."""
-        array = validated(answer, count, finite=True)
-        width = tuple(array.shape)[1:]
-        if self.width not in (None, width):
-            raise AnswerError(
-                f"Every answer must have rows of one shape; this one has rows of shape {width} and earlier ones "
-                f"{self.width}.",
-                code="answer-width-changed",
-            )
-        self.width = width
-        return array
 
 
 def _exhausted(error: Exception, attempts: int) -> TransientError:
@@ -125,6 +173,17 @@ def _exhausted(error: Exception, attempts: int) -> TransientError:
     kind = "" if isinstance(error, TransientError) else f"{type(error).__name__}: "
     return TransientError(
         f"{kind}{error} ({attempts} attempts were made)", _retry_after(error), code="attempts-exhausted"
+    )
+
+
+def _too_long(error: Exception, wait: float, longest: float) -> TransientError:
+    """Return the error for a server that asks to wait for longer than the limits allow."""
+    return TransientError(
+        f"{error} The server asks to wait {wait:,.0f} s before the next request; longest_retry_after allows "
+        f"{longest:,.0f} s.",
+        wait,
+        code="retry-after-too-long",
+        fix="Make the same call later, or pass limits=geex.Limits(longest_retry_after=…).",
     )
 
 

@@ -15,14 +15,16 @@ from geex._problem.foreign_model import Carried, strings
 from geex._problem.model_identity import identity
 from geex._problem.task import Task
 from geex._protocols import Runner, Source
+from geex._query.batch_size import BatchSize
 from geex._query.dispatcher import Dispatcher
 from geex._query.interrupt import Interrupt
 from geex._query.jobs import Inline, Pool
-from geex._query.limits import Limits, limits_of
+from geex._query.limits import Limits, affordable, limits_of, rows_of_a_call
 from geex._query.ordered_answers import Querier
 from geex._query.progress import LONG_RUN, Progress, cost, duration
 from geex._query.retrying_call import Model
 from geex._query.runners.threads import threads
+from geex._query.spending import Spending
 from geex.errors import GeexError, InputError
 
 # What is stored of a model that has neither an identity nor names.
@@ -41,8 +43,8 @@ class Engine:
     stored_model: StoredModel = ANONYMOUS
 
     @contextmanager
-    def opened(self, batch: int, total: int, progress: bool = False) -> Iterator["Session"]:
-        """Open a session of at most `total` queries, `batch` in a call."""
+    def opened(self, batch: int, total: int, progress: bool = False, fixed: bool = False) -> Iterator["Session"]:
+        """Open a session of at most `total` queries, at most `batch` in a call; `fixed`: no fewer at first."""
         with ExitStack() as stack:
             journal = None
             if self.journal is not None:
@@ -51,9 +53,11 @@ class Engine:
             interrupt = stack.enter_context(Interrupt())
             pool = None
             if self.model is not None:
+                batch = rows_of_a_call(self.model, self.limits, batch)
                 pool = stack.enter_context(closing(self._pool(self.model, batch, interrupt.stop)))
             try:
-                yield Session(pool, journal, interrupt, bar, self.stored_model, self.limits.compare)
+                spending = Spending(BatchSize(batch, fixed), self.limits.most_sent)
+                yield Session(pool, journal, interrupt, bar, spending, self.stored_model, self.limits.compare)
             except BaseException as error:
                 interrupt.stop.set()  # ends the waits between attempts: their answers are not needed any more
                 if journal is not None and pool is not None and isinstance(error, GeexError):
@@ -69,16 +73,19 @@ class Engine:
 
 
 def engine(
-    model: Any, limits: Limits | None = None, run: Any = None, journal: Any = None, price: float | None = None
+    model: Any,
+    limits: Limits | None = None,
+    run: Any = None,
+    journal: Any = None,
+    price: float | None = None,
+    most_cost: float | None = None,
 ) -> Engine:
     """Return the engine that the arguments of `explain` describe."""
     carried = Carried(model)
     if not callable(model):
-        fix = "Pass geex.models.sklearn(model)." if carried.estimator else ""
         raise InputError(
             f"`model` must be a callable from a batch (n, *shape) to (n,) or (n, k); got {shown(model)}.",
             code="model-not-callable",
-            fix=fix,
         )
     if journal is not None:
         file_path("journal", journal, InputError)
@@ -92,9 +99,10 @@ def engine(
         raise InputError(
             f"`price` must be the price of one query, 0 or more, or None; got {shown(price)}.", code="price-negative"
         )
+    allowed = affordable(limits_of(model, limits), price, most_cost)
     own = "" if journal is None else identity(model)
     stored_model = StoredModel(own, strings(carried.labels), strings(carried.names), carried.absence)
-    return Engine(model, limits_of(model, limits), run, journal, price, stored_model)
+    return Engine(model, allowed, run, journal, price, stored_model)
 
 
 @dataclass(eq=False)
@@ -108,14 +116,15 @@ class Session:
     journal: Journal | None
     interrupt: Interrupt
     progress: Progress
+    spending: Spending
     stored_model: StoredModel
     compare: bool = True
     compared: bool = False
 
     @property
     def stopped(self) -> bool:
-        """Whether Ctrl-C has stopped the queries."""
-        return self.interrupt.stop.is_set()
+        """Whether Ctrl-C has stopped the queries, or no more may be spent."""
+        return self.interrupt.stop.is_set() or self.spending.spent
 
     def log_cost(self, total: int, plans: Sequence[Source]) -> None:
         """Log how many queries are to come, and their cost."""
@@ -132,14 +141,17 @@ class Session:
 
     def dispatcher(self, explicand: Array) -> Dispatcher:
         """Return a dispatcher for inputs like `explicand`."""
-        return Dispatcher(self.pool, explicand, self.progress, self.interrupt, self.journal)
+        return self._dispatcher(explicand, self.journal)
+
+    def _dispatcher(self, explicand: Array, journal: Journal | None) -> Dispatcher:
+        return Dispatcher(self.pool, explicand, self.spending, self.progress, self.interrupt, journal)
 
     def unstored_answers(self, task: Task, rows: Array, width: int) -> Array | None:
         """Return the model's answers to rows, neither read from the journal nor stored; None if the run is stopped.
 
         width: how many outputs the answers in the journal have.
         """
-        dispatcher = Dispatcher(self.pool, task.explicand, self.progress, self.interrupt, None)
+        dispatcher = self._dispatcher(task.explicand, None)
         dispatcher.answers.expect_width(width)
         count = int(rows.shape[0])
         return Querier(dispatcher, count).ends(Ends(rows), 0, count)

@@ -12,13 +12,15 @@ from scipy.special import stdtrit
 
 from geex._arrays.arrays import Array, host
 from geex._problem.estimand import Additive, Quantity
+from geex._results.findings import inside
 from geex._results.target_axis import numbers, with_axis
 
 if TYPE_CHECKING:
     from geex._results.explanation import Explanation
 
-LEVEL = 0.95
-ROUNDING = 1e-6  # of the larger of f(x) and f(x̊)
+# The confidence level of the interval of the gap.
+GAP_LEVEL = 0.95
+GAP_ROUNDING = 1e-6  # of the larger of f(x) and f(x̊)
 DIFFERENCES = {  # what a value is a difference of scores for, so that a sum of values can be compared with the change
     Quantity.SHAPLEY,
     Quantity.BANZHAF,
@@ -34,10 +36,10 @@ DIFFERENCES = {  # what a value is a difference of scores for, so that a sum of 
 class Account:
     """One decision in numbers.
 
-    base, output: f(x̊) and f(x). total: Σ values, with its standard error. left: f(x) − f(x̊) − Σ values, with its
-    interval (NaN where it is not known). shares: whether the values are meant to add up to the change. comparable:
-    whether they are parts of the change at all, in its units. blurred: whether they are those of the model averaged
-    over noise.
+    base, output: f(x̊) and f(x). total: Σ values, or the nearest end of its interval, with its standard error.
+    left: f(x) − f(x̊) − total, with its interval (NaN where it is not known). shares: whether the values are meant to
+    add up to the change. comparable: whether they are parts of the change at all, in its units. blurred: whether they
+    are those of the model averaged over noise.
     """
 
     base: float
@@ -84,18 +86,24 @@ def accounts(explanation: "Explanation") -> list[Account]:
 def account(
     explanation: "Explanation", output: float, base: float, left: float, error: float, total: float, centre: float
 ) -> Account:
-    """Return the account of one output, given its numbers. centre: the sum of what intervals are around."""
+    """Return the account of one output, given its numbers. centre: the sum of what intervals are around.
+
+    What is left stands beside its interval, so it lies in it; the total is the rest of the change.
+    """
     comparable = explanation.adds_up or explanation.estimand.quantity in DIFFERENCES
-    width = float(stdtrit(explanation.freedom, 0.5 + LEVEL / 2)) * float(error)
+    width = float(stdtrit(explanation.freedom, 0.5 + GAP_LEVEL / 2)) * float(error)
     middle = float(left + total - centre)
     ends = (middle - width, middle + width)
+    if not rounding(left, error, output, base):
+        left, before = float(inside(*(np.array(number) for number in (left, *ends)))), left
+        total = total + before - left
     shares = explanation.adds_up, comparable, explanation.estimand.additive is Additive.OF_BLURRED_MODEL
     return Account(float(base), float(output), float(total), float(error), float(left), *ends, *shares)
 
 
 def rounding(gap: float, error: float, output: float, base: float) -> bool:
     """Whether a gap, and its error where it has one, is no more than rounding of f(x) and f(x̊)."""
-    return max(abs(gap), 0.0 if np.isnan(error) else error) < ROUNDING * max(abs(output), abs(base), 1e-300)
+    return max(abs(gap), 0.0 if np.isnan(error) else error) < GAP_ROUNDING * max(abs(output), abs(base), 1e-300)
 
 
 def _sums(values: Array) -> Sequence[float]:

@@ -11,7 +11,8 @@ from geex._results.numbers import number, probability
 if TYPE_CHECKING:
     from geex._results.explanation import Explanation
 
-SCORES = {
+# What a score is called in a sentence.
+SCORE_WORDS = {
     "softmax": "probability",
     "log_odds": "log-odds",
     "bounded_log_odds": "log-odds",
@@ -24,7 +25,7 @@ SUM = 1e-3  # how far probabilities may be from adding up to 1
 
 def quantity(explanation: "Explanation") -> str:
     """Return what f is called."""
-    return SCORES.get(str(explanation.settings.score), "score")
+    return SCORE_WORDS.get(str(explanation.settings.score), "score")
 
 
 def chance(what: str, output: float) -> str:

@@ -7,16 +7,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import stdtrit
 
-from geex._arrays.arrays import Array, host, like, namespace
-from geex._arrays.validation import file_path, is_number
+from geex._arrays.arrays import Array, dtype_of, host, like, namespace
+from geex._arrays.validation import file_path, is_number, truth, whole
+from geex._arrays.validation import shown as shown_value
 from geex._problem.estimand import Estimand
+from geex._problem.features import neighbouring
 from geex._problem.outputs import checked_labels
+from geex._problem.table.cells import Cells
 from geex._protocols import Features
+from geex._results.conversions import as_frame, as_shap
+from geex._results.end_answers import REPEATED, STEADY
+from geex._results.findings import Findings, TopFeatures, check_level, inside, quantile, resolution
+from geex._results.loaded_checks import check_loaded
+from geex._results.nothing_found import nothing_found
 from geex._results.precision import needed
 from geex._results.region import Region, region_row, summed, widest
-from geex._results.saved_file import read_file, write_file
+from geex._results.saved_file import read_file, readable, write_file
 from geex._results.settings import Settings
 from geex._results.summary import advised, described
 from geex._results.target_axis import is_single, numbers, numbers_from_file, with_axis
@@ -30,9 +37,8 @@ if TYPE_CHECKING:
     from geex._query.retrying_call import Model
     from geex._results.record import Record
 
-STEADY = 1e-3
-ROUNDING = 1e-5
-MOST = 1e3
+# From this multiple of f(x) − f(x̊) on, an error leads to no advice.
+MOST_ERROR_SHARE = 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +81,12 @@ class Explanation:
     partial : bool
         Whether the run was interrupted.
     noise : float or array, (targets,), or None
-        A rough estimate of the standard deviation of one answer, from two answers for x. None: x was queried once.
+        The standard deviation of one answer for x, from all answers for x. None: x was queried once.
+    noise_stderr : array, like values, or None
+        The part of `stderr` that is the model's noise. The rest, in squares, is due to the sample of queries:
+        stderr² = noise_stderr² + sampling². None: the model answers the same each time, or the part is not known.
+    end_queries : tuple of int
+        How often x and each baseline were queried. `output` and `base_value` are means if the model has noise.
     ended : str
         Why a stop rule ended the run; "" if none did.
     reach : float or array, (targets,), or None
@@ -83,6 +94,14 @@ class Explanation:
     centre : array, like values, or None
         The centre of the intervals, if it differs from the values. For a regression these are unbiased values, which do
         not depend on the prior and have more noise. `stderr` belongs to them.
+    cells : Cells or None
+        The cells of a row with words, categories or missing values, for which `explicand` has codes: `names`, `values`,
+        and `absent`, the cells of the baseline.
+    sent : int or None
+        The number of rows that the run sent to the model, those of failed calls included. Answers that the journal held
+        were not sent. None: not known.
+    failed : int
+        The number of calls of the model that failed in the run.
 
     Examples
     --------
@@ -115,9 +134,14 @@ class Explanation:
     record: "Record | None" = field(default=None, repr=False)
     partial: bool = False
     noise: Array | float | None = None
+    noise_stderr: Array | None = field(default=None, repr=False)
+    end_queries: tuple[int, ...] = ()
     ended: str = ""
     reach: Array | float | None = None
     centre: Array | None = field(default=None, repr=False)
+    cells: Cells | None = field(default=None, repr=False)
+    sent: int | None = None
+    failed: int = 0
 
     def needed(self, tolerance: float = 0.05) -> int | None:
         """Return about how many queries give the sum over the top tenth of features to ± `tolerance`, at 95%.
@@ -138,13 +162,16 @@ class Explanation:
             `tolerance` is not a positive number.
         """
         if not is_number(tolerance) or tolerance <= 0:
-            raise InputError(f"tolerance is {tolerance!r}; wanted a share of f(x) − f(x̊) such as 0.05.")
+            raise InputError(
+                f"`tolerance` must be a positive share of f(x) − f(x̊), such as 0.05; got {shown_value(tolerance)}.",
+                code="tolerance-not-positive",
+            )
         if self.reach is None:
             return None
         share = self.error_share()
         if share == 0 and np.isfinite(self.freedom) and not np.any(host(self.values)):
             return None  # nothing that was asked made a difference: no error is known
-        if not np.isfinite(share) or share >= MOST:
+        if not np.isfinite(share) or share >= MOST_ERROR_SHARE:
             return None
         wanted = needed(self.queries, share, tolerance)
         searches = [] if self.record is None else [plan.search for plan in self.record.plans]
@@ -168,8 +195,10 @@ class Explanation:
         """Whether the model's own noise is larger than rounding, and than a thousandth of f(x) − f(x̊)."""
         if self.noise is None:
             return False
+        if self.noise_stderr is not None:
+            return True
         noise, output, base = (numbers(shown) for shown in (self.noise, self.output, self.base_value))
-        rounding = ROUNDING * np.maximum(np.abs(output), np.abs(base))
+        rounding = REPEATED * np.maximum(np.abs(output), np.abs(base))
         return bool(np.any((noise > STEADY * np.abs(output - base)) & (noise > rounding)))
 
     @property
@@ -213,11 +242,14 @@ class Explanation:
         labels, names = checked_labels(labels), checked_labels(names, "names", "feature")
         size = int(np.prod(self._shape))
         if names is not None and len(names) != size:
-            raise InputError(f"names has {len(names)} entries and there are {size} features; wanted one for each.")
+            raise InputError(
+                f"`names` must have one entry for each of the {size} features; got {len(names)}.", code="names-count"
+            )
         known = max(self.targets) + 1 if self.record is None else int(self.record.ends.shape[1])
         if labels is not None and len(labels) < known:
             raise InputError(
-                f"labels has {len(labels)} entries and the model has {known} outputs or more; wanted one for each."
+                f"`labels` must have one entry for each output of the model, {known} or more; got {len(labels)}.",
+                code="labels-count",
             )
         return replace(
             self,
@@ -241,9 +273,9 @@ class Explanation:
         ----------
         kind
             "signed" (for and against, over the input), "positive", "top" (the strongest share `top` of the pixels),
-            "sure" (pixels whose interval includes zero are grey), "outputs" (the five largest outputs side by side),
+            "sure" (pixels that may be noise are grey), "outputs" (the same, for the five largest outputs side by side),
             "bars", "convergence" (values and gap against queries), or a function of yours from an Explanation to a
-            figure. None: "signed" for images, "bars" for features without a place in an image.
+            figure. None: "sure" for images, "bars" for features without a place in an image.
         image
             What is shown under the values, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
         percentile
@@ -253,7 +285,7 @@ class Explanation:
         top
             The share of pixels that "top" shows.
         level
-            The level of the intervals.
+            The level of the intervals. What may be noise has a family-wise error of 1 − `level`.
 
         Raises
         ------
@@ -310,16 +342,66 @@ class Explanation:
         from geex.report import Extras, write
 
         if Path(path).suffix.lower() not in ("", ".htm", ".html"):
-            raise InputError(f"`path` must end in .html; got {str(path)!r}.")
+            raise InputError(f"`path` must end in .html; got {str(path)!r}.", code="path-not-html")
         return write(self, Path(path), Extras(image, model, curves, title, call, input_name, model_name))
 
-    def interval(self, level: float = 0.95) -> tuple[Array, Array]:
+    def to_frame(self, level: float = 0.95) -> Any:
+        """Return a pandas data frame with a row for each feature.
+
+        Parameters
+        ----------
+        level
+            The level of the intervals, a probability.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns `feature`, `value`, `stderr`, `low`, `high`, and `data` and `baseline`, what x and the baseline
+            have there. With several targets, a first column `output`, and a row for each output and feature. Features
+            that are groups of elements have no `data` and `baseline`.
+
+        Raises
+        ------
+        InputError
+            `level` is not a probability.
+        MissingPackage
+            pandas is not installed.
+        """
+        return as_frame(self, level)
+
+    def to_shap(self, level: float = 0.95) -> Any:
+        """Return a shap.Explanation of this input, for shap's plots.
+
+        Parameters
+        ----------
+        level
+            The level of the intervals, a probability.
+
+        Returns
+        -------
+        shap.Explanation
+            `values`, (*features) or (*features, targets), `base_values`, `data`, the names of features and outputs,
+            `error_std`, and the ends of the intervals as `lower_bounds` and `upper_bounds`.
+
+        Raises
+        ------
+        InputError
+            `level` is not a probability.
+        MissingPackage
+            shap is not installed.
+        """
+        return as_shap(self, level)
+
+    def interval(self, level: float = 0.95, simultaneous: bool = False) -> tuple[Array, Array]:
         """Return the lower and upper ends of an interval for each value, from Student's t with `freedom` degrees.
 
         Parameters
         ----------
         level
             The level of the intervals, a probability.
+        simultaneous
+            False: each interval contains its value with probability `level`. True: all intervals of an output do so
+            together (Bonferroni).
 
         Returns
         -------
@@ -329,12 +411,169 @@ class Explanation:
         Raises
         ------
         InputError
+            `level` is not a probability, or `simultaneous` is not True or False.
+        """
+        level = check_level(level)
+        if truth("simultaneous", simultaneous, InputError):
+            widths = self.findings.simultaneous(level)
+            shape = (-1, *(1 for _ in self._shape))
+            reach = like(widths.reshape(shape) if not is_single(self.target) else widths[0], self.stderr) * self.stderr
+        else:
+            reach = quantile(level, self.freedom) * self.stderr
+        centre = self._around
+        return centre - reach, centre + reach
+
+    def values_in_interval(self, level: float = 0.95, simultaneous: bool = False) -> Array:
+        """Return the values, each moved to the nearest end of its interval if it lies outside.
+
+        Intervals lie around `centre`, so a smoothed value may lie outside its own interval. What is printed or drawn
+        beside an interval is this. It is at least as close to the true value as the value is, if the interval contains
+        the true value.
+
+        Parameters
+        ----------
+        level, simultaneous
+            Which intervals, as in `interval`. Lists and pictures use simultaneous ones.
+
+        Returns
+        -------
+        array, like values
+            The values. They need not sum to the sum of `values`.
+
+        Raises
+        ------
+        InputError
             `level` is not a probability.
         """
-        _check_level(level)
-        reach = float(stdtrit(self.freedom, 0.5 + level / 2)) * self.stderr
-        centre = self.values if self.centre is None else self.centre
-        return centre - reach, centre + reach
+        low, high = (host(end) for end in self.interval(level, simultaneous))
+        return like(inside(host(self.values), low, high), self.values)
+
+    def significant(self, level: float = 0.95) -> Array:
+        """Return which features differ from 0; the probability of one or more mistakes is at most 1 − `level`.
+
+        Parameters
+        ----------
+        level
+            The probability that all features of an output that are named differ from 0.
+
+        Returns
+        -------
+        array of bool, like values
+            True: the value is not 0. False: it may be noise, or no error is known.
+
+        Raises
+        ------
+        InputError
+            `level` is not a probability.
+
+        Notes
+        -----
+        Holm's method on two-sided p-values of |centre| / stderr, from Student's t with `freedom` degrees. The features
+        of one output are one family. Features without an error, such as those that equal the baseline, are not counted.
+        The control holds for any dependence between errors, as far as the standard errors are right.
+
+        References
+        ----------
+        Holm, *A Simple Sequentially Rejective Multiple Test Procedure*, 1979.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import geex
+        >>> found = geex.explain(lambda z: z[:, 0] + 2 * z[:, 1], np.ones(3), progress=False)
+        >>> found.significant().tolist()
+        [True, True, False]
+        """
+        return self._as_found(self.findings.signs(check_level(level)) != 0, "bool")
+
+    def signs(self, level: float = 0.95) -> Array:
+        """Return the signs of the features that differ from 0; with probability `level`, all of them are right.
+
+        Parameters
+        ----------
+        level
+            The probability that all signs of an output are right.
+
+        Returns
+        -------
+        array of int, like values
+            1 above 0, −1 below 0, 0 undecided. `significant` returns where it is not 0.
+
+        Raises
+        ------
+        InputError
+            `level` is not a probability.
+        """
+        return self._as_found(self.findings.signs(check_level(level)), "int8")
+
+    @property
+    def nothing_found(self) -> str:
+        """What to do where no feature of any output differs from 0 at 95%, in a sentence; "" where one does."""
+        size = int(np.prod(self._shape))
+        return nothing_found(self, size) if bool(self.findings.quiet.all()) else ""
+
+    def top(self, k: int, level: float = 0.95) -> TopFeatures:
+        """Return which features are among the `k` largest in absolute value, which are not, and which are undecided.
+
+        Parameters
+        ----------
+        k
+            The number of largest features.
+        level
+            The probability that all statements about an output are true, signs included.
+
+        Returns
+        -------
+        TopFeatures
+            `inside`, `outside` and `undecided`, each True or False for every feature, and `signs`.
+
+        Raises
+        ------
+        InputError
+            `k` is not a whole number above 0, or `level` is not a probability.
+
+        Notes
+        -----
+        Made of the simultaneous intervals of the absolute values. A feature is inside if fewer than k others may be as
+        large, and outside if at least k others must be larger. Features of equal size stay undecided at the border.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import geex
+        >>> found = geex.explain(lambda z: z @ [3.0, 1.0, -2.0], np.ones(3), progress=False).top(2)
+        >>> found.inside.tolist(), found.signs.tolist()
+        ([True, False, True], [1, 1, -1])
+        """
+        k, level = whole("k", k, 1, InputError), check_level(level)
+        within, outside, signs = self.findings.top(k, level)
+        found = [self._as_found(one, "bool") for one in (within, outside, ~within & ~outside)]
+        return TopFeatures(k, level, found[0], found[1], found[2], self._as_found(signs, "int8"))
+
+    @property
+    def _around(self) -> Array:
+        """What intervals are around."""
+        return self.values if self.centre is None else self.centre
+
+    @property
+    def findings(self) -> Findings:
+        """Centres and standard errors of all outputs, as (targets, features) in NumPy."""
+        rows = (host(with_axis(array, self.target)).astype(np.float64) for array in (self._around, self.stderr))
+        centre, stderr = (array.reshape(len(self.targets), -1) for array in rows)
+        smallest = resolution(numbers(self.output), numbers(self.base_value), self.explicand)
+        return Findings(centre, stderr, self.freedom, smallest, self._has_neighbours)
+
+    @property
+    def _has_neighbours(self) -> bool:
+        """Whether features have neighbours, as pixels do."""
+        if self.features is None or self.explicand is None:
+            return False
+        return len(neighbouring(self.features, tuple(self.explicand.shape))) > 0
+
+    def _as_found(self, rows: np.ndarray, kind: str) -> Array:
+        """Rows (targets, features) in the shape, library and device of the values."""
+        shaped = rows.reshape(len(self.targets), *self._shape)
+        return like(shaped[0] if is_single(self.target) else shaped, self.values, dtype_of(kind, self.values))
 
     def region(self, mask: Any, level: float = 0.95) -> Region:
         """Return the sum over some features with its joint interval.
@@ -365,14 +604,14 @@ class Explanation:
         After `load` or `numpy()` there are no answers. The interval is then the widest that a joint one can be, and
         `joint` is False. If the run had a journal, `geex.estimate(journal).region(mask)` has the joint interval.
         """
-        _check_level(level)
+        level = check_level(level)
         row = region_row(mask, self._shape, self.names)
         if self.record is not None:
             found = self.record.regions(like(row, self.record.task.explicand))
         else:
-            arrays = (self.values, self.values if self.centre is None else self.centre, self.stderr)
+            arrays = (self.values, self._around, self.stderr)
             found = widest(row, *(with_axis(array, self.target) for array in arrays))
-        width = float(stdtrit(self.freedom, 0.5 + level / 2))
+        width = quantile(level, self.freedom)
         change = numbers(self.output) - numbers(self.base_value)
         change = change if self.adds_up else np.nan * change
         return summed(found, width, change, is_single(self.target), self.record is not None)
@@ -413,14 +652,18 @@ class Explanation:
         FileError
             The file is not a saved explanation, or holds names that this process does not have.
         """
-        facts, arrays, features = read_file(file_path("path", path, FileError), (*_FACTS, *_ARRAYS))
-        single = is_single(facts["target"])
-        fields: dict[str, Any] = {name: np.asarray(arrays[name], np.float64) for name in _OF_FEATURES}
-        fields |= {name: numbers_from_file(arrays[name], single) for name in _ENDS}
-        fields |= {name: facts[name] for name in (*_FACTS, *_OPTIONAL) if name in facts}
-        fields |= {name: numbers_from_file(facts[name], single) for name in _NUMBERS if facts.get(name) is not None}
-        fields |= {name: arrays[name] for name in _EXTRA if name in arrays}
-        return cls(**fields, features=features)
+        place = file_path("path", path, FileError)
+        facts, arrays, features = read_file(place, (*_FACTS, *_ARRAYS))
+        with readable(place):
+            single = is_single(facts["target"])
+            fields: dict[str, Any] = {name: np.asarray(arrays[name], np.float64) for name in _OF_FEATURES}
+            fields |= {name: numbers_from_file(arrays[name], single) for name in _ENDS}
+            fields |= {name: facts[name] for name in (*_FACTS, *_OPTIONAL) if name in facts}
+            fields |= {name: numbers_from_file(facts[name], single) for name in _NUMBERS if facts.get(name) is not None}
+            fields |= {name: arrays[name] for name in _EXTRA if name in arrays}
+            found = cls(**fields, features=features)
+            check_loaded(found)
+        return found
 
     def __repr__(self) -> str:
         return described(self)
@@ -432,17 +675,11 @@ class Explanation:
         return shown(self)
 
 
-def _check_level(level: Any) -> None:
-    if not is_number(level) or not 0 < level < 1:
-        raise InputError(f"level is {level!r}; wanted a probability such as 0.95.")
-
-
-_OPTIONAL = ("labels", "names", "seconds", "partial", "ended")
+# Fields as a saved file holds them: some may be missing, some have an array for each feature or each end.
+_OPTIONAL = ("labels", "names", "seconds", "partial", "ended", "end_queries", "sent", "failed", "cells")
 _FACTS = ("target", "queries", "freedom", "estimand", "settings")
-_EXTRA = ("explicand", "baseline", "centre")
-_NUMBERS = ("noise", "reach")
-_OF_FEATURES = ("values", "stderr")
-_ENDS = ("base_value", "output", "gap", "gap_stderr")
+_EXTRA, _NUMBERS = ("explicand", "baseline", "centre", "noise_stderr"), ("noise", "reach")
+_OF_FEATURES, _ENDS = ("values", "stderr"), ("base_value", "output", "gap", "gap_stderr")
 _ARRAYS = (*_OF_FEATURES, *_ENDS)
 
 

@@ -6,11 +6,11 @@ from math import floor, isfinite, log10
 
 import numpy as np
 
-SMALLEST, LARGEST = 1e-3, 1e5  # of a column's largest number; beyond them the column has a unit of its own
+SMALLEST_PLAIN, LARGEST_PLAIN = 1e-3, 1e5  # of a column's largest number; beyond them the column has a unit of its own
 DIGITS = 2  # significant digits of an error
-ROUNDING = 1e-9  # of the largest number, up to which an error is rounding
-PLAIN = 4  # significant digits of the largest number where no error is known
-MOST = 6  # significant digits of the largest number where errors are far smaller
+ERROR_ROUNDING = 1e-9  # of the largest number, up to which an error is rounding
+PLAIN_DIGITS = 4  # significant digits of the largest number where no error is known
+MOST_DIGITS = 6  # significant digits of the largest number where errors are far smaller
 LIKELY, UNLIKELY = 0.999, 0.001  # probabilities beyond these are not written out
 
 
@@ -56,20 +56,20 @@ def column(values: Iterable[float], errors: Iterable[float] = (), digits: int = 
     sizes = [abs(value) for value in values if isfinite(value) and value != 0]
     known = [error for error in errors if isfinite(error) and error > 0]
     largest = max([*sizes, *known], default=1.0)
-    known = [error for error in known if error > ROUNDING * largest]
-    exponent = 0 if SMALLEST <= largest < LARGEST else max(3 * floor(log10(largest) / 3), -300)
+    known = [error for error in known if error > ERROR_ROUNDING * largest]
+    exponent = 0 if SMALLEST_PLAIN <= largest < LARGEST_PLAIN else max(3 * floor(log10(largest) / 3), -300)
     if known:
-        decimals = min(digits - 1 - _power(float(np.median(known))), MOST - 1 - _power(largest))
+        decimals = min(digits - 1 - _power(float(np.median(known))), MOST_DIGITS - 1 - _power(largest))
     else:
-        decimals = PLAIN - 1 - _power(largest)
+        decimals = PLAIN_DIGITS - 1 - _power(largest)
     return Column(exponent, max(0, decimals + exponent))
 
 
 def number(value: float) -> str:
     """Write a number that stands alone: three digits, a true minus."""
-    if 1e3 <= abs(value) < LARGEST:
+    if 1e3 <= abs(value) < LARGEST_PLAIN:
         return f"{value:,.0f}".replace("-", "−")
-    if value != 0 and (abs(value) < 1e-3 or abs(value) >= LARGEST):
+    if value != 0 and (abs(value) < 1e-3 or abs(value) >= LARGEST_PLAIN):
         mantissa, exponent = f"{value:.1e}".split("e")
         return f"{mantissa}e{int(exponent)}".replace("-", "−")
     return f"{value:.3g}".replace("-", "−")

@@ -1,18 +1,22 @@
 """What was asked and answered, and the explanation that is made of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from math import prod
 
 import numpy as np
 
 from geex._arrays.arrays import Array, library, like, namespace
 from geex._estimate.answers import Answers
+from geex._estimate.rescaled import rescaling
+from geex._estimate.zeros import Zeros, are_equal
 from geex._plan.plan import Chunk, Plan
 from geex._problem.declared import Unnamed, declared
-from geex._problem.estimand import Estimand
+from geex._problem.estimand import Additive, Estimand
 from geex._problem.task import Task
-from geex._protocols import Estimate, Method
-from geex._results.end_answers import EndAnswers
+from geex._protocols import Estimate, Method, RoundsMethod
+from geex._results.end_answers import EndAnswers, Repeats
 from geex._results.explanation import Explanation, completed
 from geex._results.precision import reaches
 from geex._results.settings import Settings
@@ -20,6 +24,8 @@ from geex._results.target_axis import is_single, squeezed, without_axis
 from geex._version import __version__
 from geex.errors import MethodError
 
+# Errors beyond have squares that float64 does not hold, or nearly.
+SMALL_ERROR, LARGE_ERROR = 1e-140, 1e140
 RARE = 1.5  # half of what 95% of as many draws would have met, in draws
 
 
@@ -29,7 +35,8 @@ class Record:
 
     ends (1 + baselines, K): the raw answers for x and the baselines. answers[b] (rows, K): those of plans[b].
     targets: the k outputs that are explained. again (1, K): the second answer for x; None if x was queried once.
-    partial: whether the run was interrupted. ended: why a rule ended it.
+    partial: whether the run was interrupted. ended: why a rule ended it. repeats: answers to repeated queries.
+    sent, failed: how many rows the run sent, those of failed calls included, and how many calls failed.
     """
 
     task: Task
@@ -41,11 +48,14 @@ class Record:
     again: Array | None = None
     partial: bool = False
     ended: str = ""
+    sent: int | None = None
+    failed: int = 0
+    repeats: Repeats | None = None
 
     @property
     def end_answers(self) -> EndAnswers:
         """The answers for x and the baselines, with the targets and the score."""
-        return EndAnswers(self.ends, self.targets, self.task.score, self.again)
+        return EndAnswers(self.ends, self.targets, self.task.score, self.again, self.repeats, self.task.background)
 
     def method_answers(self) -> list[Answers]:
         """Return the answers as the method gets them, for each baseline."""
@@ -57,16 +67,19 @@ class Record:
         standard errors: (k, r) each."""
         parts: list[Estimate] = []
         for answers in self.method_answers():
-            found = self.task.method.regions(answers, rows)
+            alike = self.task.method.compares and are_equal(answers.plan.explicand, answers.plan.baseline)
+            regions = partial(self.task.method.regions, rows=rows)
+            found = Zeros(answers.span, rows.shape[0]) if alike else rescaling(regions, answers)
             if found is None:
                 raise MethodError(
                     f"{type(self.task.method).__name__} has no joint errors, so its values cannot be summed up.",
                     code="no-joint-errors",
                 )
             parts.append(found)
-        parts = [self.end_answers.with_model_noise(part) for part in parts]
+        ends = self.end_answers
+        parts = [ends.with_model_noise(part, place) for place, part in enumerate(parts)]
         values, centre = (sum(found) / len(parts) for found in ([p.values for p in parts], _centres(parts)))
-        stderr = sum(part.stderr**2 for part in parts) ** 0.5 / len(parts)
+        stderr = _together([part.stderr for part in parts])
         return values, centre, stderr + _rare(self, parts)[:, None]
 
 
@@ -76,8 +89,11 @@ def _centres(parts: list[Estimate]) -> list[Array]:
 
 
 def estimated(method: Method, answers: Answers) -> Estimate:
-    """Return the estimate for one baseline."""
-    found = method.estimate(answers)
+    """Return the estimate for one baseline. Where x equals it, nothing differs: the values are 0."""
+    plan = answers.plan
+    if method.compares and are_equal(plan.explicand, plan.baseline):
+        return Zeros(answers.span, prod(plan.features.shape(tuple(plan.explicand.shape))))
+    found = rescaling(method.estimate, answers)
     if not isinstance(found, Estimate):
         raise MethodError(
             f"{type(method).__name__}.estimate must return an estimate; got a {type(found).__name__}. For a class "
@@ -85,6 +101,14 @@ def estimated(method: Method, answers: Answers) -> Estimate:
             code="estimate-not-an-estimate",
         )
     return found
+
+
+def feature_names(task: Task, names: Sequence[str] | None) -> list[str] | None:
+    """Return the names of the features, given those of the elements of x; None where there is not one for each."""
+    own = None if task.features.elementwise else task.features.names()
+    found = names if own is None else own
+    count = prod(task.features.shape(tuple(task.explicand.shape)))
+    return list(found) if found is not None and len(found) == count else None
 
 
 def stored(plan: Plan, answers: Array) -> Iterator[tuple[Chunk, Array]]:
@@ -102,13 +126,13 @@ def explained(record: Record, parts: list[Estimate], brief: bool = False) -> Exp
     """
     task, plans, ends = record.task, record.plans, record.end_answers
     xp = namespace(task.explicand)
-    parts, count = [ends.with_model_noise(part) for part in parts], len(parts)
+    parts, count = [ends.with_model_noise(part, place) for place, part in enumerate(parts)], len(parts)
     rare = _rare(record, parts)[:, None] * _differing(task)
     shape = (len(record.targets), *task.features.shape(tuple(task.explicand.shape)))
     values = xp.reshape(sum(part.values for part in parts) / count, shape)
     centre = xp.reshape(sum(_centres(parts)) / count, shape)
-    stderr = xp.reshape(sum(part.stderr**2 for part in parts) ** 0.5 / count + rare, shape)
-    gap_stderr = sum(part.sum_stderr**2 for part in parts) ** 0.5 / count
+    stderr = xp.reshape(_together([part.stderr for part in parts]) + rare, shape)
+    gap_stderr = _gap_stderr(ends, parts, _estimand(task, plans, parts).additive is Additive.EXACTLY)
     gap = completed(values, ends.base_value, ends.output)
     single = is_single(task.target)
     return Explanation(
@@ -126,13 +150,50 @@ def explained(record: Record, parts: list[Estimate], brief: bool = False) -> Exp
         explicand=task.explicand,
         features=task.features,
         baseline=sum(task.baselines) / len(task.baselines),
+        cells=task.cells,
         record=record,
         centre=without_axis(centre, single) if any(part.centre is not None for part in parts) else None,
         partial=record.partial,
+        sent=record.sent,
+        failed=record.failed,
         ended=record.ended,
         reach=squeezed(_reach(parts, values), single) if not brief else None,
         noise=None if ends.noise is None else squeezed(ends.noise, single),
+        noise_stderr=_noise_stderr(parts, stderr, single) if ends.noisy else None,
+        end_queries=ends.counts,
     )
+
+
+def _gap_stderr(ends: EndAnswers, parts: list[Estimate], exactly: bool) -> Array:
+    """Return the standard error of f(x) − f(x̊) − Σ values (k,): noise of the ends and error of the sum.
+
+    exactly: whether values are made to add up. Then the error of their sum is that noise already.
+    """
+    errors = [part.sum_stderr for part in parts]
+    if ends.noisy and not exactly:
+        found = [ends.model_noise(part) for part in range(len(parts))]
+        errors += [noise.ends for noise in found if noise is not None]
+    return _together(errors, len(parts))
+
+
+def _together(errors: list[Array], count: int | None = None) -> Array:
+    """Return the standard error of the mean of `count` independent numbers, which is that of as many as there are
+    errors if it is None."""
+    xp, count = namespace(errors[0]), count or len(errors)
+    size = max(float(xp.max(xp.abs(one))) if prod(one.shape) else 0.0 for one in errors)
+    if not 0 < size < np.inf or SMALL_ERROR < size < LARGE_ERROR:
+        return sum(one**2 for one in errors) ** 0.5 / count
+    return size * (sum((one / size) ** 2 for one in errors) ** 0.5 / count)
+
+
+def _noise_stderr(parts: list[Estimate], stderr: Array, single: bool) -> Array | None:
+    """Return the part of the standard errors that is the model's noise, in their shape; None where it is not known."""
+    xp, found = namespace(stderr), [part.noise_stderr for part in parts]
+    known = [one**2 for one in found if one is not None]
+    if len(known) < len(found):
+        return None
+    whole = xp.reshape(sum(known) ** 0.5 / len(parts), tuple(stderr.shape))
+    return without_axis(xp.minimum(whole, stderr), single)
 
 
 def _rare(record: Record, parts: list[Estimate]) -> Array:
@@ -170,7 +231,7 @@ def _estimand(task: Task, plans: list[Plan], parts: list[Estimate]) -> Estimand:
     found = task.method.estimand(plans[0].search)
     return replace(
         found,
-        adaptive=found.adaptive or any(plan.before is not None for plan in plans),
+        adaptive=found.adaptive or (isinstance(task.method, RoundsMethod) and any(plan.before for plan in plans)),
         clipped=task.bounds is not None and plans[0].search.sigma is not None,
         baselines=len(task.baselines),
         notes=tuple(dict.fromkeys([*found.notes, *(note for part in parts for note in part.notes)])),

@@ -13,8 +13,12 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import Array, as_array, host, like, namespace
+from geex._results.findings import inside
 from geex._results.target_axis import squeezed
 from geex.errors import InputError
+
+# How many names an error lists.
+LISTED_NAMES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,14 +28,13 @@ class Region:
     Attributes
     ----------
     value, stderr : float or array
-        The sum and its standard error.
+        The sum and its standard error. If the sum of the values lies outside the interval, `value` is its nearest end.
     low, high : float or array
         The ends of the interval.
     share : float or array
         The sum as a share of f(x) − f(x̊); NaN where that is 0, or the values do not add up.
     centre : float or array
-        The centre of the interval. The values of a regression are smoothed and the centre is not, so the value may lie
-        outside the interval.
+        The centre of the interval. The values of a regression are smoothed and the centre is not.
     joint : bool
         Whether the standard error is that of the sum. If not, it is the largest that it can be, from the errors of the
         features.
@@ -54,12 +57,12 @@ def region_row(mask: Any, shape: tuple[int, ...], names: Sequence[str] | None = 
         return _named(mask, names)
     found = host(as_array("mask", mask, InputError))
     if found.shape != shape:
-        raise InputError(
-            f"mask has shape {found.shape} and type {found.dtype}; wanted True or False for each of {shape}."
-        )
+        raise InputError(f"`mask` must have the shape of the values, {shape}; got {found.shape}.", code="mask-shape")
     strange = found[~np.isin(found, (0, 1))]
     if strange.size:
-        raise InputError(f"mask holds {strange[0]!s}; wanted True or False for each of {shape}, such as mask > 0.")
+        raise InputError(
+            f"`mask` must hold True or False; got {strange[0]!s}.", code="mask-not-boolean", fix="Pass mask > 0."
+        )
     return np.asarray(found.reshape(1, -1).astype(float))
 
 
@@ -67,10 +70,15 @@ def _named(wanted: Collection[str], names: Sequence[str] | None) -> np.ndarray:
     """The features of these names, all of them where several share one."""
     unknown = [name for name in wanted if name not in (names or ())]
     if unknown:
-        told = f"there is no feature {unknown[0]!r}; they are called {', '.join(map(repr, (names or [])[:8]))}, …"
-        raise InputError(
-            told if names else "the features have no names; wanted a mask, or names by explanation.named(names=…)."
-        )
+        if not names:
+            raise InputError(
+                "The features have no names.",
+                code="features-without-names",
+                fix="Pass a mask, or name them: explanation.named(names=…).",
+            )
+        first = ", ".join(map(repr, names[:LISTED_NAMES]))
+        more = ", …" if len(names) > LISTED_NAMES else ""
+        raise InputError(f"No feature is named {unknown[0]!r}; the names are {first}{more}.", code="feature-unknown")
     return np.array([[float(name in wanted) for name in names or ()]])
 
 
@@ -92,8 +100,9 @@ def summed(found: tuple[Array, Array, Array], width: float, change: np.ndarray, 
     width: half the interval, in standard errors. change: f(x) − f(x̊) (k,). single: whether the target is one output.
     """
     values, centre, errors = found
-    ends = [values, errors, centre - width * errors, centre + width * errors, centre]
+    low, high = centre - width * errors, centre + width * errors
+    ends = [like(inside(host(values), host(low), host(high)), values), errors, low, high, centre]
     with np.errstate(all="ignore"):
-        share = np.where(change == 0, np.nan, np.divide(host(values)[:, 0], change))
+        share = np.where(change == 0, np.nan, np.divide(host(ends[0])[:, 0], change))
     value, stderr, low, high, middle = (squeezed(end[:, 0], single) for end in ends)
     return Region(value, stderr, low, high, squeezed(like(share, values), single), middle, joint)

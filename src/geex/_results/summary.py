@@ -9,23 +9,30 @@ from geex._arrays.arrays import host
 from geex._plain_text import one_line
 from geex._results.account import Account, accounts
 from geex._results.certainty import certainty, label, quantity
+from geex._results.findings import LEVEL
 from geex._results.numbers import Column, column, probability
 
 if TYPE_CHECKING:
     from geex._results.explanation import Explanation
 
-SHOWN = 5  # outputs
-LISTED = 8  # features
-WIDTH = 100
-LONGEST = 40  # characters of a feature's name
-MANY = 10_000_000
+# Outputs that are named.
+MOST_NAMED = 5
+# Features that are listed.
+LISTED_FEATURES = 8
+# Characters of a line.
+LINE_WIDTH = 100
+# Characters of a feature's name.
+LONGEST_NAME = 40
+# Advice names no larger number of queries.
+MANY_QUERIES = 10_000_000
+# What intervals leave out.
 BIAS = "Intervals do not include bias from smoothing or from the adaptive choice of queries."
-ROUGHLY = "a rough guess from two answers"
 
 
 def described(explanation: "Explanation") -> str:
     """Return all of it but the arrays."""
-    return "\n".join([_headline(explanation), made(explanation), *body(explanation)])
+    nothing = explanation.nothing_found
+    return "\n".join([*([nothing] if nothing else []), _headline(explanation), made(explanation), *body(explanation)])
 
 
 def body(explanation: "Explanation") -> list[str]:
@@ -39,7 +46,7 @@ def body(explanation: "Explanation") -> list[str]:
 def advised(explanation: "Explanation", wanted: int | None, tolerance: float) -> str:
     """Return what `needed` found, in a sentence."""
     if wanted is None:
-        return "The number of queries that would be needed is not known."
+        return "The number of queries that would be needed cannot be estimated."
     if wanted == 0:
         same = "" if explanation.noise is not None else ", if the model answers the same each time"
         return f"The values are exact{same}: more queries would change nothing."
@@ -48,7 +55,7 @@ def advised(explanation: "Explanation", wanted: int | None, tolerance: float) ->
         noisy = explanation.error_share() > tolerance
         return f"The model's own noise is too large for {aim}." if noisy else f"These queries are enough for {aim}."
     led = explanation.estimand.adaptive
-    count = f"More than {MANY:,}" if wanted > MANY else f"About {_rounded(wanted) if led else wanted:,}"
+    count = f"More than {MANY_QUERIES:,}" if wanted > MANY_QUERIES else f"About {_rounded(wanted):,}"
     return f"{count} queries would be needed for {aim} ({'rough estimate; ' * led}you used {explanation.queries:,})."
 
 
@@ -63,7 +70,19 @@ def end(explanation: "Explanation") -> str:
 
 
 def spent(explanation: "Explanation") -> str:
-    """Return how many queries were used, and why not all of the budget."""
+    """Return how many queries were used, why not all of the budget, and what failed."""
+    return _used(explanation) + failures(explanation)
+
+
+def failures(explanation: "Explanation") -> str:
+    """Return how many calls failed, and how many rows were sent all in all; "" if none failed."""
+    if not explanation.failed:
+        return ""
+    calls = "1 call" if explanation.failed == 1 else f"{explanation.failed:,} calls"
+    return f"; {calls} failed, {explanation.sent or 0:,} rows sent"
+
+
+def _used(explanation: "Explanation") -> str:
     used, budget = explanation.queries, explanation.settings.queries
     if not budget or used >= budget or explanation.partial or explanation.ended:
         return f"{used:,} queries{end(explanation)}"
@@ -78,9 +97,9 @@ def caveats(explanation: "Explanation") -> list[str]:
     """Return what to keep in mind, in one short paragraph."""
     meaning = str(explanation.estimand).split(". ")[0].rstrip(".")
     limits = BIAS if explanation.estimand.adaptive else ""
-    parts = [f"Values: {meaning}." if meaning else "", limits, explanation.advice()]
+    parts = [f"Values: {meaning}." if meaning else "", limits, _correction(explanation), explanation.advice()]
     text = " ".join(part for part in parts if part)
-    return [textwrap.fill(text, WIDTH, break_on_hyphens=False, break_long_words=False)]
+    return [textwrap.fill(text, LINE_WIDTH, break_on_hyphens=False, break_long_words=False)]
 
 
 def table(head: list[str], body: list[list[str]]) -> list[str]:
@@ -100,10 +119,22 @@ def place(explanation: "Explanation", where: tuple[int, ...], shape: tuple[int, 
     """Return a feature's name, or its place."""
     if explanation.names:
         name = one_line(explanation.names[int(np.ravel_multi_index(where, shape))])
-        return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+        return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
     if len(where) == 2:
         return f"row {where[0]}, column {where[1]}"
     return f"feature {where[0]}" if len(where) == 1 else f"element {', '.join(map(str, where))}"
+
+
+def _correction(explanation: "Explanation") -> str:
+    """What intervals hold for, and what "may be noise" means."""
+    stderr = np.asarray(host(explanation.stderr))
+    count = int(np.max(np.sum(stderr.reshape(len(explanation.targets), -1) > 0, axis=1)))
+    if count < 2:
+        return ""
+    return (
+        f"Intervals hold for all {count:,} features together. What may be noise does not differ from 0 significantly "
+        "among them (Holm, 5%)."
+    )
 
 
 def _rounded(count: int) -> int:
@@ -123,13 +154,28 @@ def _doubts(explanation: "Explanation") -> list[str]:
     if not explanation.unsteady:
         return []
     size = float(np.max(host(explanation.noise)))
-    return [f"The model answers x differently each time: its score has noise of about {size:.2g}, {ROUGHLY}."]
+    parts = [f"The model answers x differently each time: its score has noise of about {size:.2g}{looks(explanation)}."]
+    if explanation.noise_stderr is not None:
+        own, whole = (np.asarray(host(one), np.float64) for one in (explanation.noise_stderr, explanation.stderr))
+        share = float(np.sum(own**2) / max(np.sum(whole**2), np.finfo(float).tiny))
+        parts.append(f"This noise is {share:.0%} of the variance of the values; the rest is due to the queries.")
+    return parts
+
+
+def looks(explanation: "Explanation") -> str:
+    """Return from how many answers the noise is estimated."""
+    counts = explanation.end_queries
+    if max(counts, default=0) <= 2:
+        return ", a rough guess from two answers"
+    return f" (x was queried {counts[0]} times, the baseline {min(counts[1:])} times)"
 
 
 def _headline(explanation: "Explanation") -> str:
     target = explanation.target
     if isinstance(target, list):
-        return f"Explanation of outputs {target}" if len(target) <= SHOWN else f"Explanation of {len(target)} outputs"
+        return (
+            f"Explanation of outputs {target}" if len(target) <= MOST_NAMED else f"Explanation of {len(target)} outputs"
+        )
     name = label(explanation, target)
     found = f"output {target} ({name})" if explanation.labels else name
     return f"Explanation of {found}: {certainty(explanation, target, float(explanation.output))}"
@@ -153,21 +199,24 @@ def against(explanation: "Explanation") -> str:
 
 def _features(explanation: "Explanation") -> list[str]:
     """The largest features of one output as a table."""
-    ends = (explanation.values, explanation.stderr, *explanation.interval(0.95))
+    ends = (explanation.values_in_interval(0.95, True), explanation.stderr, *explanation.interval(0.95, True))
     values, stderr, low, high = (np.asarray(host(end), np.float64) for end in ends)
-    order = np.argsort(-np.abs(values), axis=None, kind="stable")[:LISTED]
+    found = (explanation.findings.marks <= 1 - LEVEL).reshape(values.shape)
+    order = np.lexsort((-np.abs(values).ravel(), ~found.ravel()))[:LISTED_FEATURES]
     wheres = [tuple(int(i) for i in np.unravel_index(flat, values.shape)) for flat in order]
     style = column([float(values[w]) for w in wheres], [float(stderr[w]) for w in wheres])
     unit = f", × {style.unit}" if style.unit else ""
-    few = "Feature" if values.size <= LISTED else f"Largest of {values.size:,} features"
+    few = "Feature" if values.size <= LISTED_FEATURES else f"Largest of {values.size:,} features"
+    intervals = [style.interval(low[w], high[w]) for w in wheres]
+    wide = max(map(len, intervals))
     body = [
         [
             place(explanation, w, values.shape),
             style.signed(values[w]),
             f"± {style.text(stderr[w])}" if np.isfinite(stderr[w]) else "",
-            style.interval(low[w], high[w]),
+            interval.ljust(wide) + ("  may be noise" if stderr[w] > 0 and not found[w] else ""),
         ]
-        for w in wheres
+        for w, interval in zip(wheres, intervals, strict=True)
     ]
     return table([few, f"value{unit}", "std. error", "95% interval"], body)
 
@@ -206,18 +255,19 @@ def _unit(unit: str) -> str:
 
 def _outputs(explanation: "Explanation") -> list[str]:
     """Several outputs as a table: one line each."""
-    targets = explanation.target if isinstance(explanation.target, list) else [explanation.target]
-    found = accounts(explanation)[:SHOWN]
+    targets = explanation.targets
+    found = accounts(explanation)[:MOST_NAMED]
     style = column([n for one in found for n in (one.base, one.output, one.total)], [one.error for one in found])
-    body = []
+    body, quiet = [], explanation.findings.quiet
     for j, (target, one) in enumerate(zip(targets, found, strict=False)):
         values = np.asarray(host(explanation.values[j, ...]), np.float64)
         where = np.unravel_index(int(np.argmax(np.abs(values))), values.shape)
         name = f"output {target}" + (f" ({label(explanation, target)})" if explanation.labels else "")
         cells = [style.text(one.output), style.text(one.base), *_parts(one, style)]
-        body.append([name, *cells, place(explanation, tuple(map(int, where)), values.shape)])
+        largest = place(explanation, tuple(map(int, where)), values.shape)
+        body.append([name, *cells, "none stands out" if quiet[j] else largest])
     head = ["Output", f"f(x){f', × {style.unit}' if style.unit else ''}", "f(x̊)", "sum", "left", "largest feature"]
-    more = [f"… and {len(targets) - SHOWN} more outputs"] if len(targets) > SHOWN else []
+    more = [f"… and {len(targets) - MOST_NAMED} more outputs"] if len(targets) > MOST_NAMED else []
     return [*table(head, body), *more]
 
 

@@ -9,7 +9,9 @@ import traceback
 import warnings
 from collections.abc import Sequence
 
+from geex._plain_text import harmless
 from geex.cli.errors import message_of, note_of
+from geex.models.redaction import scrubbed
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -29,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 1
     except Exception as error:
         if debug:
-            traceback.print_exc()
+            print(harmless(scrubbed(traceback.format_exc())), file=sys.stderr)
         code = _fail(*message_of(error))
     sys.exit(code)
 
@@ -58,9 +60,9 @@ class _Notes:
         note = note_of(message)
         if note not in self.printed:
             self.printed.add(note)
-            print(f"geex: note: {note}", file=sys.stderr)
+            print(harmless(f"geex: note: {scrubbed(note)}"), file=sys.stderr)
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"geex: {message}", file=sys.stderr)
+    print(harmless(f"geex: {message}"), file=sys.stderr)
     return code

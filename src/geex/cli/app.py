@@ -1,6 +1,7 @@
 """The commands."""
 
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -9,25 +10,18 @@ from typing import Annotated, Any
 import typer
 
 import geex
+from geex._plain_text import harmless
 from geex._results.explanation import Explanation
-from geex.cli import options, replay
+from geex.cli import consent, options, replay
 from geex.cli.comparison import Comparand, comparand, comparison_table, figure
 from geex.cli.models import model_of
 from geex.cli.named_classes import method_of, stop_of
 from geex.cli.options import ModelOptions, Preparation, Question, gathered
-from geex.cli.output_files import PICTURES, is_stream, output_paths, write
+from geex.cli.output_files import PICTURES, check_not_read, is_stream, output_paths, write
 from geex.cli.prepared import check_score, prepared
 from geex.cli.results import json_of, text_of
 from geex.cli.stored_explanations import check_journal, explanation_in, with_input
-from geex.cli.table_command import (
-    SUFFIXES,
-    TableOutput,
-    TableQuestion,
-    check_outputs,
-    explained,
-    json_of_table,
-    write_table,
-)
+from geex.cli.table import command as table_command
 from geex.errors import InputError, ModelError, RunError
 
 app = typer.Typer(
@@ -65,6 +59,7 @@ def explain(
     stop: options.StopRule = None,
     journal: options.Journal = None,
     price: options.Price = None,
+    most_cost: options.MostCost = None,
     output: options.Output = None,
     curve: options.Curve = False,
     as_json: options.AsJson = False,
@@ -74,15 +69,18 @@ def explain(
 ) -> int:
     """Explain one decision of MODEL: which parts of INPUT contribute to it, and how much."""
     paths = output_paths(output or ())
+    files = question.files()
+    check_not_read(paths, [*files, *replay.files_of(journal)])
     if journal is not None:
         check_journal(journal)
+        check_not_read(replay.files_of(journal), files, "--journal")
     chosen_method = None if method is None else method_of(method)
     rule = None if stop is None else stop_of(stop)
     run = prepared(question, preparation, model_options)
     if journal is not None:
         replay.store_command(journal, context.obj, question.model)
     try:
-        explanation = run.explain(chosen_method, journal, rule, price)
+        explanation = run.explain(chosen_method, journal, rule, price, most_cost)
     except (ModelError, RunError) as error:
         if journal is not None:  # in place of the advice for Python
             error.__notes__ = [f"Continue with: geex resume {shlex.quote(journal)}"]
@@ -97,37 +95,9 @@ def explain(
     return 1 if explanation.partial else 0
 
 
-@app.command(epilog="Example: geex table model.onnx data.csv --drop label --index id -o values.parquet")
-@gathered
-def table(
-    context: typer.Context,
-    question: TableQuestion,
-    method: options.Method = None,
-    journal: options.Journal = None,
-    price: options.Price = None,
-    output: TableOutput = None,
-    as_json: options.AsJson = False,
-    *,
-    model_options: ModelOptions,
-) -> int:
-    """Explain all rows of a table as one job, and print which columns matter over all rows."""
-    paths = output_paths(output or (), SUFFIXES)
-    check_outputs(paths)
-    if journal is not None:
-        check_journal(journal)
-        replay.store_command(journal, context.obj, question.model)
-    try:
-        found = explained(question, model_options, method, journal, price)
-    except (ModelError, RunError) as error:
-        if journal is not None:  # in place of the advice for Python
-            error.__notes__ = [f"Continue with: geex resume {shlex.quote(journal)}"]
-        raise
-    for path in paths:
-        write_table(found, path)
-    print("\n".join([json_of_table(found)] if as_json else [str(found), *(f"wrote {path}" for path in paths)]))
-    if found.partial and journal is not None:
-        print(f"geex: stopped. Continue with: geex resume {shlex.quote(journal)}", file=sys.stderr)
-    return 1 if found.partial else 0
+app.command(epilog="Example: geex table model.onnx data.csv --drop label --index id -o values.parquet")(
+    table_command.table
+)
 
 
 def _print_result(explanation: Explanation, paths: list[Path], as_json: bool) -> None:
@@ -138,7 +108,7 @@ def _print_result(explanation: Explanation, paths: list[Path], as_json: bool) ->
         return
     files = [str(path) for path in paths if not is_stream(path.name)]
     lines = [text_of(explanation), *(f"wrote {file}" for file in files)]
-    print("\n".join(lines), file=sys.stderr if streamed else sys.stdout)
+    print(harmless("\n".join(lines)), file=sys.stderr if streamed else sys.stdout)
 
 
 @app.command(epilog="Example: geex compare model.onnx cat.jpg -m geex -m regression -m rise -q 1000 -o cat.png")
@@ -155,6 +125,7 @@ def compare(
     """Explain one input by several methods. Prints a table of deletion and insertion, and draws a picture."""
     methods = {name: method_of(name) for name in method}
     paths = output_paths(output or (), (*PICTURES, ".json"))
+    check_not_read(paths, question.files())
     run = prepared(question, preparation, model_options)
     found = [comparand(name, run.explain(one), run.model) for name, one in methods.items()]
     _print_comparison(found, paths, run.input.picture, as_json)
@@ -167,7 +138,14 @@ def evaluate(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE…", help="Explanations that geex explain -o FILE.npz wrote.")
     ],
-    score: options.Score = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            help="What the curves measure: answer, softmax (of logits) or margin. Default: the score of each "
+            "explanation; for log-odds, the probability.",
+            rich_help_panel=options.EXPLAINED,
+        ),
+    ] = None,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -182,6 +160,7 @@ def evaluate(
 ) -> None:
     """Test saved explanations on MODEL: the score while features are removed, or put back, by their values."""
     paths = output_paths(output or (), (*PICTURES, ".json"))
+    check_not_read(paths, [*files, model, baseline])
     check_score(score)
     loaded = {name: Explanation.load(name) for name in files}
     opened = model_of(model, model_options)
@@ -199,7 +178,7 @@ def _print_comparison(
         else:
             figure(found, picture, curves).savefig(path, dpi=150)
     lines = [comparison_table(found), *(f"wrote {path}" for path in paths)]
-    print(json.dumps(facts, allow_nan=False) if as_json else "\n".join(lines))
+    print(json.dumps(facts, allow_nan=False) if as_json else harmless("\n".join(lines)))
 
 
 @app.command(epilog="Example: geex resume run.geex -o cat.html")
@@ -216,21 +195,34 @@ def resume(
     header: Annotated[
         options.Several, typer.Option(help="A header of each request, as in geex explain. Repeat it for more.")
     ] = None,
+    request: Annotated[
+        str | None, typer.Option(help="The JSON of a request, as in geex explain, if it holds a secret.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress bar.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Run the stored command without asking.")] = False,
 ) -> int:
-    """Continue a run that stopped, or give it more queries. Stored answers are not requested again."""
+    """Continue a run that stopped, or give it more queries. Stored answers are not requested again.
+
+    The stored command is printed first, and runs after a yes: it runs code, and sends data, as its author chose.
+    """
     if not Path(journal).is_file():
         raise InputError(f"JOURNAL must be a file; there is none at {journal}.", code="journal-missing")
-    check_journal(journal)
+    check_journal(journal, "JOURNAL")
     outputs = [str(path.resolve()) if not is_stream(path.name) else path.name for path in output_paths(output or ())]
-    before = _options_of(journal).get("queries")
-    if queries is not None and before is not None and queries < before:
+    replaced = {"--header": header or [], "--request": [] if request is None else [request]}
+    arguments, folder = replay.arguments_to_resume(journal, replaced, model)
+    stored = _stored_options(arguments)
+    consent.check_folder(stored, model, folder, journal)
+    if queries is not None and queries < (stored["queries"] or 0):
         raise InputError(
-            f"--queries must be at least {before}, the budget of the run so far; got {queries}.", code="budget-shrinks"
+            f"--queries must be at least {stored['queries']}, the budget of the run so far; got {queries}.",
+            code="budget-shrinks",
         )
-    arguments = replay.arguments_to_resume(journal, model, header or [])
     more = [] if queries is None else ["--queries", str(queries)]
     arguments += [*more, *(word for name in outputs if name not in arguments for word in ("--output", name))]
+    if not yes:
+        consent.ask(arguments, folder, journal)
+    os.chdir(folder)
     now = [*arguments, *(["--quiet"] if quiet else [])]  # for this time only: not stored with the journal
     return int(app(now, prog_name="geex", standalone_mode=False, obj=arguments) or 0)
 
@@ -238,7 +230,16 @@ def resume(
 @app.command(epilog="Example: geex show cat.npz -o cat.html")
 def show(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A saved explanation (.npz) or a journal.")],
-    target: options.Target = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            help="The output to show, an index or a label. A journal holds all outputs, a saved explanation one. "
+            "Default: the output that was explained.",
+            rich_help_panel=options.EXPLAINED,
+        ),
+    ] = None,
     labels: options.Labels = None,
     output: options.Output = None,
     as_json: options.AsJson = False,
@@ -246,6 +247,7 @@ def show(
     """Print a saved explanation, or the contents of a journal, and write it in another form. No query is sent."""
     paths = output_paths(output or ())
     begun = _options_of(file)
+    check_not_read(paths, [*replay.files_of(file), labels, begun.get("input"), begun.get("labels")])
     explanation, picture = with_input(explanation_in(Path(file), target, labels or begun.get("labels")), begun)
     for path in paths:
         write(explanation, path, picture, None, None, (begun.get("input"), begun.get("model")))
@@ -257,10 +259,17 @@ def _options_of(journal: str) -> dict[str, Any]:
     arguments, folder, _ = replay.stored_command(journal) or ([], "", 0)
     if arguments[:1] != ["explain"]:
         return {}
-    group: Any = typer.main.get_command(app)
-    given = group.commands["explain"].make_context("explain", arguments[1:], resilient_parsing=True).params
+    given = _stored_options(arguments)
     found = {name: Path(folder, given[name] or "") for name in ("input", "labels")}
     return {**given, **{name: str(path) if path.is_file() else None for name, path in found.items()}}
+
+
+def _stored_options(arguments: list[str]) -> dict[str, Any]:
+    """Return the options of a stored geex explain or geex table."""
+    group: Any = typer.main.get_command(app)
+    name = arguments[0]
+    found: dict[str, Any] = group.commands[name].make_context(name, arguments[1:], resilient_parsing=True).params
+    return found
 
 
 @app.command(epilog="Example: geex demo -o boot.html")

@@ -9,7 +9,7 @@ import geex
 from geex.errors import FileError, InputError
 
 # What --baseline may be, for messages.
-FORMS = "a number, r,g,b, blur:KERNEL,SIGMA, mean, background:ROWS or an .npy file"
+BASELINE_FORMS = "a number, r,g,b, blur:KERNEL,SIGMA, mean, background:ROWS or an .npy file"
 
 
 def baseline_of(text: str, rows: np.ndarray | None = None, channels: int | None = None) -> Any:
@@ -29,7 +29,7 @@ def baseline_of(text: str, rows: np.ndarray | None = None, channels: int | None 
     if name == "blur":
         values = _floats(settings or "31,5")
         if len(values) != 2:
-            raise InputError(f"--baseline must be {FORMS}; got {text!r}.", code="baseline-unknown")
+            raise InputError(f"--baseline must be {BASELINE_FORMS}; got {text!r}.", code="baseline-unknown")
         return geex.blur(int(values[0]), values[1], channels)
     if text == "mean" or name == "background":
         if rows is None:
@@ -39,13 +39,13 @@ def baseline_of(text: str, rows: np.ndarray | None = None, channels: int | None 
         return array_in(Path(text))
     values = _floats(text)
     if not values:
-        raise InputError(f"--baseline must be {FORMS}; got {text!r}.", code="baseline-unknown")
+        raise InputError(f"--baseline must be {BASELINE_FORMS}; got {text!r}.", code="baseline-unknown")
     return values[0] if len(values) == 1 else geex.per_channel(values, axis=0 if channels is None else channels)
 
 
 def _count(text: str, given: str) -> int:
     if not text.isdigit() or int(text) == 0:
-        raise InputError(f"--baseline must be {FORMS}; got {given!r}.", code="baseline-unknown")
+        raise InputError(f"--baseline must be {BASELINE_FORMS}; got {given!r}.", code="baseline-unknown")
     return int(text)
 
 
@@ -66,7 +66,9 @@ def array_in(path: Path) -> np.ndarray:
     """Return the array in an .npy file. No code in it is run."""
     try:
         found = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except OSError:
+        raise
+    except Exception as error:  # a damaged header can end in any of them
         raise FileError(f"{path} must be an .npy file; it cannot be read: {error}.", code="npy-unreadable") from None
     if not isinstance(found, np.ndarray):
         raise FileError(f"{path} must hold one array, as numpy.save writes it.", code="npy-several-arrays")

@@ -7,6 +7,7 @@ import numpy as np
 
 import geex
 from geex._arrays.arrays import host
+from geex._plain_text import one_line
 from geex._problem.digest import digest
 from geex._problem.outputs import curve_score
 from geex._query.retrying_call import Model
@@ -21,7 +22,7 @@ from geex.plot.view import channel_axis
 from geex.report.words import STOPPED, duration
 
 # Steps of a curve, and so queries.
-STEPS = 50
+COMPARISON_STEPS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +70,13 @@ class Comparand:
             "–" if self.deletion is None else f"{self.deletion.aopc:.3f}",
             "–" if self.insertion is None else f"{self.insertion.area:.3f}",
         ]
-        return [self.name, *curves, self._gap(), f"{e.queries:,}", "–" if e.seconds is None else duration(e.seconds)]
+        return [
+            one_line(self.name),
+            *curves,
+            self._gap(),
+            f"{e.queries:,}",
+            "–" if e.seconds is None else duration(e.seconds),
+        ]
 
     def _gap(self) -> str:
         e = self.explanation
@@ -112,7 +119,7 @@ def comparand(
     settings: dict[str, Any] = {
         "score": None if score is None else curve_score(score),
         "replacement": replacement,
-        "step": max(1, -(-int(np.prod(explanation.values.shape)) // STEPS)),
+        "step": max(1, -(-int(np.prod(explanation.values.shape)) // COMPARISON_STEPS)),
     }
     conditions = {
         "input": digest(host(x)),

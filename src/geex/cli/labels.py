@@ -19,7 +19,7 @@ def labels_in(path: Path) -> list[str]:
         if isinstance(found, dict):
             found = [found[str(i)] for i in range(len(found))]
         return [str(entry[-1] if isinstance(entry, list) else entry) for entry in found]
-    except (UnicodeDecodeError, ValueError, KeyError, TypeError, IndexError) as error:
+    except (UnicodeDecodeError, ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
         raise FileError(
             f"{path} must hold labels, one on each line or as a JSON list; it cannot be read: "
             f"{type(error).__name__}: {error}.",

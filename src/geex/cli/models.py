@@ -13,10 +13,12 @@ from geex._query.limits import Limits, limits_of
 from geex._query.retrying_call import Model
 from geex.cli.imports import imported
 from geex.cli.options import ModelOptions
+from geex.cli.replay import VARIABLE
 from geex.errors import InputError
+from geex.models.scikit_learn import as_model
 
 # What MODEL may be, for messages.
-FORMS = "an ONNX file (model.onnx), an address (https://…) or package.module:name"
+MODEL_FORMS = "an ONNX file (model.onnx), an address (https://…) or package.module:name"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,25 +42,31 @@ def chosen_limits(options: ModelOptions, model: Model) -> Limits | None:
     """Return the model's own limits with those of the options in their place, or None without such options."""
     if options.rate is not None and not options.rate > 0:
         raise InputError(f"--rate must be positive; got {options.rate:g}.", code="rate-not-positive")
-    given = {"concurrency": options.concurrency, "attempts": options.attempts, "requests_per_second": options.rate}
+    given = {
+        "concurrency": options.concurrency,
+        "attempts": options.attempts,
+        "requests_per_second": options.rate,
+        "most_sent": options.most_sent,
+    }
     changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     return replace(limits_of(model, None), **changed) if changed else None
 
 
 def model_of(name: str, options: ModelOptions) -> Model:
     """Return the model that MODEL names."""
-    if name.startswith(("http://", "https://")):
+    if name.startswith(("http:", "https:")):
         return _service(name, options)
     if name.lower().endswith(".onnx"):
         if not Path(name).is_file():
-            raise InputError(f"MODEL must be {FORMS}; there is no file {name!r}.", code="model-file-missing")
+            raise InputError(f"MODEL must be {MODEL_FORMS}; there is no file {name!r}.", code="model-file-missing")
         return models.onnx(name, input=options.input_name, output=options.output_name)
     module, colon, attribute = name.partition(":")
     if colon and module and attribute:
         model = adapted(imported(module, attribute, "MODEL"), name)
         return model if identity(model) else Imported(model, source_identity(name, sys.modules[module]))
     raise InputError(
-        f"MODEL must be {FORMS}; got {name!r}. For another file, write a module that loads it.", code="model-unknown"
+        f"MODEL must be {MODEL_FORMS}; got {name!r}. For another file, write a module that loads it.",
+        code="model-unknown",
     )
 
 
@@ -71,17 +79,28 @@ def _service(url: str, options: ModelOptions) -> Model:
         request=None if options.request is None else _template(options.request),
         response=options.response,
         headers=dict(_header(text) for text in options.header or ()),
+        idempotency_key=options.idempotency_key,
         **settings,
     )
 
 
 def _template(text: str) -> Any:
+    """Return the template in a JSON text, in which "env:VARIABLE" stands for a variable of the environment."""
     try:
-        return json.loads(text)
-    except ValueError as error:
+        return _with_variables(json.loads(text))
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f'--request must be JSON, such as \'{{"instances": "{{rows}}"}}\'; {error}.', code="request-not-json"
         ) from None
+
+
+def _with_variables(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {key: _with_variables(entry) for key, entry in part.items()}
+    if isinstance(part, list):
+        return [_with_variables(entry) for entry in part]
+    found = VARIABLE.fullmatch(part) if isinstance(part, str) else None
+    return part if found is None else models.env(found[1])
 
 
 def _header(text: str) -> tuple[str, Any]:
@@ -97,11 +116,9 @@ def _header(text: str) -> tuple[str, Any]:
 
 def adapted(found: Any, name: str) -> Model:
     """Return an object as a model: modules of PyTorch and estimators of scikit-learn get their adapters."""
-    carried = Carried(found)
-    if carried.module:
+    if Carried(found).module:
         return models.torch(found)
-    if carried.estimator and not callable(found):
-        return models.sklearn(found)
+    found = as_model(found)
     if not callable(found):
         raise InputError(
             f"MODEL must be callable, from (n, *shape) to (n,) or (n, k); {name} is of type {type(found).__name__}.",

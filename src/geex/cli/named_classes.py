@@ -67,7 +67,12 @@ def _made(text: str, slot: Slot) -> Any:
         ) from None
     made = _evaluated(tree, text, slot)
     if not isinstance(made, slot.base):
-        raise slot.error(text, "class-of-another-kind")
+        if type(made).__module__.startswith("geex."):
+            raise slot.error(text, "class-of-another-kind")
+        raise InputError(
+            f"{slot.flag} must be a class derived from geex.{slot.base.__name__}; {text!r} is not.",
+            code="class-of-another-kind",
+        )
     return made
 
 

@@ -90,6 +90,14 @@ StopRule = Annotated[
 Price = Annotated[
     float | None, Option(min=0, help="The price of a query, for the cost that is printed first.", rich_help_panel=RUN)
 ]
+MostCost = Annotated[
+    float | None,
+    Option(
+        min=0,
+        help="The most that the run may cost at --price, failed attempts included. Default: no limit.",
+        rich_help_panel=RUN,
+    ),
+]
 Output = Annotated[
     Several,
     Option(
@@ -147,12 +155,16 @@ class Question:
     batch: Annotated[int | None, Option(min=1, help="Rows per call of the model.", rich_help_panel=RUN)] = None
     quiet: Annotated[bool, Option("--quiet", help="Print no progress bar.", rich_help_panel=RUN)] = False
 
+    def files(self) -> list[str | None]:
+        """Return the names that may be files, which no result may overwrite."""
+        return [self.model, self.input, self.labels, self.baseline, self.features]
+
 
 @dataclass(frozen=True)
 class Preparation:
     """How the input is read."""
 
-    row: Annotated[int, Option(help="The row of the table, from 0.", rich_help_panel=PREPARATION)] = 0
+    row: Annotated[int, Option(help="The row of the table, from 0; -1 is the last.", rich_help_panel=PREPARATION)] = 0
     drop: Annotated[
         Several,
         Option(
@@ -216,7 +228,10 @@ class ModelOptions:
     ] = None
     request: Annotated[
         str | None,
-        Option(help='The JSON of a request, with "{rows}" in place of the rows.', rich_help_panel=CONNECTION),
+        Option(
+            help='The JSON of a request, with "{rows}" in place of the rows, and "env:VARIABLE" in place of a token.',
+            rich_help_panel=CONNECTION,
+        ),
     ] = None
     response: Annotated[
         str | None,
@@ -242,6 +257,21 @@ class ModelOptions:
         ),
     ] = None
     rate: Annotated[float | None, Option(help="The most calls per second.", rich_help_panel=CONNECTION)] = None
+    most_sent: Annotated[
+        int | None,
+        Option(
+            min=1,
+            help="The most rows that are sent, those of failed attempts included. Default: no limit.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
+    idempotency_key: Annotated[
+        str | None,
+        Option(
+            help="A header that gets one key for each request, the same for all attempts, such as Idempotency-Key.",
+            rich_help_panel=CONNECTION,
+        ),
+    ] = None
 
 
 def gathered(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,9 +1,10 @@
 """Files of results, by their suffix; `-` is standard output."""
 
 import json
+import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,29 @@ def output_paths(outputs: Sequence[str], suffixes: Sequence[str] = SUFFIXES) -> 
         if path.is_dir():
             raise InputError(f"--output must be a file; {str(path)!r} is a folder.", code="output-is-a-folder")
     return paths
+
+
+def check_not_read(
+    written: Sequence[Path], read: Iterable[str | os.PathLike[str] | None], flag: str = "--output"
+) -> None:
+    """Raise InputError if a file that a command writes is one that it reads, under any name."""
+    for path in written:
+        for name in read:
+            if name is not None and not is_stream(path.name) and _same(path, Path(name)):
+                raise InputError(
+                    f"{flag} must be another file than those that the command reads; {str(path)!r} is {str(name)!r}.",
+                    code="output-is-read",
+                )
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Return whether two names are one file: also by links, and for files that do not exist yet."""
+    try:
+        if one.exists() and other.exists():
+            return one.samefile(other)
+        return one.resolve() == other.resolve()
+    except (OSError, ValueError, RuntimeError):  # no name of a file: an address, or module:name
+        return False
 
 
 def is_stream(name: str) -> bool:

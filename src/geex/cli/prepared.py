@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import geex
+from geex._plain_text import harmless
 from geex._problem.foreign_model import Carried
 from geex._problem.outputs import AUTO, SCORES
 from geex._protocols import Method, Stop
@@ -19,6 +20,8 @@ from geex.cli.options import ModelOptions, Preparation, Question
 from geex.cli.stored_explanations import with_names
 from geex.errors import InputError
 
+# The scores that help and messages list; others are variants of log_odds.
+LISTED_SCORES = ("answer", "softmax", "log_odds", "margin")
 # The kernel of a photo's default baseline, in pixels; smaller images have none.
 BLUR_KERNEL = 31
 # The standard deviation of this blur, in pixels.
@@ -42,6 +45,7 @@ class Prepared:
         journal: str | None = None,
         stop: Stop | None = None,
         price: float | None = None,
+        most_cost: float | None = None,
     ) -> Explanation:
         """Query the model and return the explanation."""
         question, given = self.question, self.input
@@ -61,6 +65,7 @@ class Prepared:
             journal=journal,
             limits=chosen_limits(self.model_options, self.model),
             price=price,
+            most_cost=most_cost,
             stop=stop,
         )
         return with_names(explanation, given.names)
@@ -92,11 +97,11 @@ def prepared(question: Question, preparation: Preparation, model_options: ModelO
     target = output_of(question.target, labels)
     given = input_of(question.input, preparation, model)
     for note in given.notes:
-        print(f"geex: note: {note}", file=sys.stderr)
+        print(harmless(f"geex: note: {note}"), file=sys.stderr)
     return Prepared(question, model_options, model, given, labels, target)
 
 
 def check_score(score: str | None) -> None:
     """Raise InputError unless --score is one of the names."""
     if score is not None and score not in (AUTO, *SCORES):
-        raise InputError(f"--score must be one of {', '.join((AUTO, *SCORES))}; got {score!r}.", code="score-unknown")
+        raise InputError(f"--score must be {', '.join(LISTED_SCORES)} or {AUTO}; got {score!r}.", code="score-unknown")

@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 
 from geex._results.explanation import Explanation
+from geex._results.findings import LEVEL
+from geex._results.target_axis import is_single
 from geex.plot.bars import name
 from geex.plot.view import Output, Scene, output_name, scene
 from geex.report.words import duration
 
 # Features in the JSON of --json; a file holds all.
-LISTED = 20
+LISTED_IN_JSON = 20
 
 
 def text_of(explanation: Explanation) -> str:
@@ -19,23 +21,31 @@ def text_of(explanation: Explanation) -> str:
     return f"{explanation!r}\nSeed {explanation.settings.seed}{took}."
 
 
-def largest(seen: Scene, output: Output, count: int) -> list[tuple[str, float, float]]:
-    """Return name, value and standard error of the features with the largest absolute values."""
-    order = np.argsort(-np.abs(output.values), kind="stable")[:count]
-    return [(name(seen, int(i)), float(output.values[i]), float(output.stderr[i])) for i in order]
+def listed(seen: Scene, output: Output, count: int) -> list[dict[str, Any]]:
+    """Return the first features of a list, with simultaneous 95% intervals, and which of them stand out."""
+    values, (low, high), sure = output.shown(), output.interval(), output.p_values <= 1 - LEVEL
+    return [
+        {
+            "feature": name(seen, int(i)),
+            "value": float(values[i]),
+            "stderr": _listed(output.stderr[i]),
+            "simultaneous_interval": [_listed(low[i]), _listed(high[i])],
+            "significant": bool(sure[i]),
+        }
+        for i in output.order(count)
+    ]
 
 
 def json_of(explanation: Explanation, everything: bool) -> dict[str, Any]:
     """Return the explanation as JSON can hold it; `everything` adds all values."""
     one = explanation.numpy()
     seen = scene(explanation, errors=False)
-    several = isinstance(one.target, list)
-    targets = one.target if isinstance(one.target, list) else [one.target]
-    labels = [output_name(target, one.labels) for target in targets]
-    tops = [_features(seen, output) for output in seen.outputs]
+    labels = [output_name(target, one.labels) for target in one.targets]
+    tops = [listed(seen, output, LISTED_IN_JSON) for output in seen.outputs]
+    counts = [int(np.sum(output.p_values <= 1 - LEVEL)) for output in seen.outputs]
     found: dict[str, Any] = {
         "target": one.target,
-        "label": labels if several else labels[0],
+        "label": labels[0] if is_single(one.target) else labels,
         "output": _listed(one.output),
         "base_value": _listed(one.base_value),
         "gap": _listed(one.gap),
@@ -44,20 +54,28 @@ def json_of(explanation: Explanation, everything: bool) -> dict[str, Any]:
         "estimand": one.estimand.to_dict(),
         "estimand_text": str(one.estimand),
         "queries": one.queries,
+        "sent": one.sent,
+        "failed": one.failed,
         "seconds": one.seconds,
         "partial": one.partial,
-        "settings": one.settings.to_dict(),
+        "settings": _finite(one.settings.to_dict()),
         "shape": list(one.values.shape),
-        "largest": tops if several else tops[0],
+        "significant": counts[0] if is_single(one.target) else counts,
+        "largest": tops[0] if is_single(one.target) else tops,
     }
     if everything:
         found |= {"names": one.names, "values": _listed(one.values), "stderr": _listed(one.stderr)}
+        found |= {"centre": _listed(one.values if one.centre is None else one.centre)}
     return found
 
 
-def _features(seen: Scene, output: Output) -> list[dict[str, Any]]:
-    found = largest(seen, output, LISTED)
-    return [{"feature": name, "value": value, "stderr": _listed(error)} for name, value, error in found]
+def _finite(value: Any) -> Any:
+    """Return settings as JSON has them; null in place of numbers that are not finite."""
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _listed(value: Any) -> Any:

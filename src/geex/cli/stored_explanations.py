@@ -34,15 +34,23 @@ def explanation_in(path: Path, target: str | None, labels: str | None) -> Explan
     return explanation
 
 
-def check_journal(journal: str) -> None:
-    """Raise InputError unless a journal may be at this place: in an existing folder, in a new file or a journal."""
+def check_journal(journal: str, name: str = "--journal") -> None:
+    """Raise InputError unless a journal may be at this place: in an existing folder, in a new file or a journal.
+
+    Parameters
+    ----------
+    journal : str
+        The place.
+    name : str
+        The argument that names it.
+    """
     path = Path(journal)
     if not path.parent.is_dir():
         raise InputError(
-            f"--journal must be in an existing folder; there is no folder {str(path.parent)!r}.", code="folder-missing"
+            f"{name} must be in an existing folder; there is no folder {str(path.parent)!r}.", code="folder-missing"
         )
     if path.is_dir() or (path.is_file() and path.stat().st_size and not _is_journal(path)):
-        raise InputError(f"--journal must be a journal or a new file; {journal} is neither.", code="journal-other-file")
+        raise InputError(f"{name} must be a journal or a new file; {journal} is neither.", code="journal-other-file")
 
 
 def _is_journal(path: Path) -> bool:

@@ -23,14 +23,17 @@ from geex.plot.view import scene
 from geex.report.region import largest
 from geex.report.words import place
 
+# The first paragraph of the demo.
 OPENING = """\
 A small network names ten pictures of garments. geex only queries the network. It measures how much each part of
 a picture counts for the decision: by how much the score falls, on average, when that part turns black.
 """
+# How to read the first table.
 MEANING = """\
 "of the change": how much the part counts, compared with the change of the score from an all-black picture to the
 garment. It can be above 100%, since other parts count against the decision.
 """
+# The heading of the second table.
 PAPER = """\
 The paper's method, with the paper's settings: GEEX(sigma=1), baseline 0 (a dark grey), probability of the class.
 Its values add up to the change for a blurred model; the gap is what that blur and the noise leave over.
@@ -74,9 +77,9 @@ def _decided(explanation: geex.Explanation, names: list[str]) -> list[str]:
 
 
 def _part(explanation: geex.Explanation) -> list[str]:
-    """Where the largest region lies, its share of the change of the score, and its interval."""
+    """Which ninth of the picture counts most, its share of the change of the score, and its interval."""
     seen = scene(explanation)
-    found = largest(explanation, seen)[0]
+    found = largest(seen)[0]
     if found is None:
         return ["no part stands out", "", ""]
     change = float(explanation.output) - float(explanation.base_value)

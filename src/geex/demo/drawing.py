@@ -11,7 +11,8 @@ from geex.plot.canvas import empty
 from geex.plot.tint import Look, colours, tinted
 from geex.plot.view import scene
 
-ROWS = ("garment", "default", "the paper's")
+# The titles of the rows of the picture.
+ROW_TITLES = ("garment", "default", "the paper's")
 
 
 def draw(
@@ -50,7 +51,7 @@ def _labelled(figure: Any, axes: Any, shares: Any, limit: float) -> None:
     for axis in axes.flat:
         axis.set_xticks([])
         axis.set_yticks([])
-    for row, name in enumerate(ROWS):
+    for row, name in enumerate(ROW_TITLES):
         axes[row, 0].set_ylabel(name)
     bar = figure.colorbar(shares, ax=axes[2, -1], ticks=[-limit, 0, limit], shrink=0.9)
     bar.ax.set_yticklabels(["against", "0", "for"])

@@ -11,6 +11,7 @@ import numpy as np
 from geex.models import onnx
 from geex.models.onnx_file import Onnx
 
+# The mean and standard deviation of the pixels that the network was trained with.
 MEAN, DEVIATION = 0.1307, 0.3081
 BLACK = float((np.float32(0) - MEAN) / DEVIATION)  # rounded as the pictures are, so that background equals it
 

@@ -26,7 +26,7 @@ from geex._query.ordered_answers import Querier, default_batch
 from geex._query.retrying_call import Model
 from geex._query.session import engine
 from geex.errors import AnswerError, InputError
-from geex.evaluate.walk import Walk, checked_walk
+from geex.evaluate.walk import Walk, checked_walk, in_codes
 
 Kind = Literal["deletion", "insertion"]
 
@@ -151,6 +151,7 @@ def deletion(
     >>> geex.evaluate.deletion(model, np.array([1.0, 3.0]), [1.0, 3.0])
     Curve: deletion of output 0, aopc 0.8750; f(x) 4, 0 after 2 steps; 3 queries
     """
+    model, x = in_codes(model, x, values)
     walk = checked_walk(x, values, target, score, features, replacement, step, batch)
     return _walked("deletion", model, walk, before=walk.explicand, after=walk.replacement)
 
@@ -191,6 +192,7 @@ def insertion(
     >>> geex.evaluate.insertion(model, np.array([1.0, 3.0]), [1.0, 3.0]).curve
     array([3., 4.])
     """
+    model, x = in_codes(model, x, values)
     walk = checked_walk(x, values, target, score, features, replacement, step, batch)
     return _walked("insertion", model, walk, before=walk.replacement, after=walk.explicand)
 
@@ -234,7 +236,7 @@ def noise(x: Any, sigma: float = 1.0, seed: int = 0) -> Array:
 def _walked(kind: Kind, model: Model, walk: Walk, before: Array, after: Array) -> Curve:
     batch = default_batch(walk.explicand) if walk.batch is None else walk.batch
     total = 1 + len(walk.counts)
-    with engine(model).opened(batch, total) as session:
+    with engine(model).opened(batch, total, fixed=walk.batch is not None) as session:
         querier = Querier(session.dispatcher(walk.explicand), total)
         output = scored(querier.rows(namespace(walk.explicand).stack([walk.explicand])), walk.score)[0, :]
         target = target_indices(walk.target, output)[0][0]

@@ -74,7 +74,7 @@ def _inferred(shape: Shape, found: Shape) -> Features:
         return Pixels(channels=axes[0])
     if axes:
         raise FeaturesError(
-            f"`features` must say which axis of x holds the channels: for values of shape {found} and x of shape "
+            f"`features` must name the channel axis of x: for values of shape {found} and x of shape "
             f"{shape} it may be the first or the last.",
             code="channel-axis-unclear",
             fix=f"Pass features=geex.Pixels(channels=0) or features=geex.Pixels(channels={axes[1]}).",

@@ -11,10 +11,12 @@ from geex._arrays.scalars import scalar
 from geex._arrays.validation import is_whole, whole
 from geex._problem.baselines import Baseline, baselines
 from geex._problem.outputs import AUTO, Score, check_score, curve_score
+from geex._problem.table.columns import TableModel
 from geex._protocols import Features
 from geex._results.explanation import Explanation
 from geex.errors import BaselineError, BudgetError, InputError, TargetError
 from geex.evaluate.order import attributions, element_ranks, features_of
+from geex.models.scikit_learn import as_model
 
 # How far x may differ from the explained x after a conversion to another type, relative to its largest value.
 CONVERSION_ERROR = 1e-3
@@ -69,6 +71,16 @@ def checked_walk(
         score=_score(score, values),
         batch=None if batch is None else whole("batch", batch, 1, BudgetError),
     )
+
+
+def in_codes(model: Any, x: Any, values: Any) -> tuple[Any, Any]:
+    """Return the model and x as arrays: an estimator as a callable, and a row of cells as its codes."""
+    record = values.record if isinstance(values, Explanation) else None
+    model = as_model(model)
+    if record is None or record.task.columns is None:
+        return model, x
+    model = TableModel(model, record.task.columns)
+    return model, model.codes(x)
 
 
 def _score(score: Score, values: Any) -> Score:

@@ -22,7 +22,7 @@ from geex.methods.score_method import ScoreMethod
 # The fewest blocks of orthogonal draws: a standard error needs independent units.
 FEWEST_BLOCKS = 30
 # The most elements of a block, which is factorised at once.
-BLOCK_ELEMENTS = 2**24
+ORTHOGONAL_ELEMENTS = 2**24
 
 
 @stored("GEEX/1")
@@ -99,7 +99,7 @@ class GEEX(ScoreMethod):
         shared = shared_axis(self.shared, tuple(explicand.shape))
         elements = prod(n for axis, n in enumerate(explicand.shape) if axis != shared)
         draws = rows // (2 if self.mirror else 1)
-        block = min(elements, draws // FEWEST_BLOCKS, BLOCK_ELEMENTS // (4 * prod(explicand.shape)))
+        block = min(elements, draws // FEWEST_BLOCKS, ORTHOGONAL_ELEMENTS // (4 * prod(explicand.shape)))
         return max(1, int(block) // 2 * 2)
 
     @property

@@ -14,20 +14,22 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from geex._arrays.arrays import Array, host, largest, namespace
-from geex._arrays.validation import is_number, whole
+from geex._arrays.validation import is_number, share, shown, whole
 from geex._estimate.answers import Answers
 from geex._estimate.linear.fit import Fits
 from geex._plan.plan import Plan
 from geex._plan.presence_masks import PresenceMasks
 from geex._problem.estimand import Additive, Estimand, Quantity
+from geex._problem.features import neighbour_axes
 from geex._protocols import Features, RoundsMethod
 from geex._stored_names import stored
 from geex.errors import MethodError
 from geex.methods.regression import Regression
 
+# The estimate of every round.
 BY = Regression()
 QUICKLY = Regression(choice=96, most=512)  # a region needs no more
-FAR = 6.0  # widths from which on values do not count in the smoothing of a region
+FAR_WIDTHS = 6.0  # widths from which on values do not count in the smoothing of a region
 
 
 @stored("Guided/1")
@@ -82,20 +84,21 @@ class Guided(RoundsMethod):
 
     def __post_init__(self) -> None:
         for name in ("coarse", "fine", "top", "explore"):
-            value = getattr(self, name)
-            if not is_number(value) or not 0 < value <= 1:
-                raise MethodError(f"{name} is {value!r}; wanted a share above 0 and at most 1.")
+            share(name, getattr(self, name), MethodError)
         whole("first", self.first, 4, MethodError)
         if not is_number(self.wider) or not self.wider >= 1:
-            raise MethodError(f"wider is {self.wider!r}; wanted a number that is 1 at the least.")
+            raise MethodError(
+                f"`wider` must be a number of at least 1; got {shown(self.wider)}.", code="wider-below-one"
+            )
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> PresenceMasks:
         shape = tuple(explicand.shape)
-        if not features.axes(shape):
+        if not neighbour_axes(features, shape):
             raise MethodError(
-                "Guided() looks for the region that matters, and these features have no neighbours; take "
-                "geex.Shapley(), or features=geex.Pixels(channels=axis) for an image, geex.Elements(line=True) for a "
-                "series."
+                "Guided() needs features with neighbours; these have none.",
+                code="features-without-neighbours",
+                fix="Use geex.Shapley(). Or pass features=geex.Pixels(channels=axis) for an image, or "
+                "features=geex.Elements(line=True) for a series.",
             )
         return self._masks(features, shape, self._width(0))
 
@@ -139,24 +142,24 @@ class Guided(RoundsMethod):
     def _masks(
         self, features: Features, shape: tuple[int, ...], width: float, within: bytes | None = None
     ) -> PresenceMasks:
-        axes = features.axes(shape)
+        axes = neighbour_axes(features, shape)
         return PresenceMasks(features, 0.5, (max(0.5, width * _side(features, shape)),), axes, within=within)
 
 
 def _side(features: Features, shape: tuple[int, ...]) -> float:
     """The side of the features' grid: the geometric mean of its axes."""
-    grid, axes = features.shape(shape), features.axes(shape)
+    grid, axes = features.shape(shape), neighbour_axes(features, shape)
     return float(prod(grid[axis] for axis in axes) ** (1 / len(axes)))
 
 
 def _top(values: Array, plan: Plan, share: float, width: float) -> bytes:
     """The features with the largest smoothed values (k, p), summed over outputs, as packed bits."""
     shape = tuple(plan.explicand.shape)
-    grid, axes = plan.features.shape(shape), plan.features.axes(shape)
+    grid, axes = plan.features.shape(shape), neighbour_axes(plan.features, shape)
     xp = namespace(values)
     size = xp.max(xp.abs(values), axis=1, keepdims=True)
     values = xp.sum(values / xp.where(size == 0, xp.ones_like(size), size), axis=0)
     widths = [width * _side(plan.features, shape) if axis in axes else 0 for axis in range(len(grid))]
-    smooth = gaussian_filter(host(values).reshape(grid), widths, mode="constant", truncate=FAR).ravel()
+    smooth = gaussian_filter(host(values).reshape(grid), widths, mode="constant", truncate=FAR_WIDTHS).ravel()
     differing = host(plan.search.differing(plan.explicand, plan.baseline))  # type: ignore[attr-defined]
     return np.packbits(largest(np.where(differing > 0, smooth, -np.inf), share)).tobytes()

@@ -33,7 +33,8 @@ from geex._stored_names import stored
 from geex.errors import FeaturesError, MethodError, MissingPackage
 from geex.methods.rise import mean_over
 
-BLOCK_ELEMENTS = 2**22
+# The most elements of the queries that are weighted at once.
+LIME_BLOCK_ELEMENTS = 2**22
 
 
 @stored("LIME/1")
@@ -113,7 +114,7 @@ class LIME(Method):
             presence.append(xp.astype(chunk.draws.noise, ends.dtype))
             raw.append(block)
         rows = xp.concat(presence, axis=0)
-        scores = answers.outputs(xp.concat(raw, axis=0))
+        scores = xp.concat([answers.ends_scored[:1, :], answers.outputs(xp.concat(raw[1:], axis=0))], axis=0)
         return Regions(plan, *ridge(rows, scores, kernel(rows, self.width), self.ridge))
 
     def estimand(self, search: "Presences") -> Estimand:
@@ -139,11 +140,6 @@ class Presences(Search):
         return cls(segments, len(names), hashlib.sha256(segments.tobytes()).hexdigest())
 
     least: int = 2
-
-    @property
-    def all_draws(self) -> int:
-        """A bound for `Explanation.needed` alone: draws of segments may repeat."""
-        return 2 * self.count
 
     def draws(self, seed: int, chunk: int, count: int, explicand: Array) -> Draws:
         present = Stream(seed, (1, chunk), explicand).uniform((count, self.count)) < 0.5
@@ -186,7 +182,7 @@ class Regions(Estimate):
         """From the sum over all features of every segment's share in them."""
         xp = namespace(self.covariance)
         count = self.coefficients.shape[1]
-        size = max(1, BLOCK_ELEMENTS // int(np.prod(self.plan.explicand.shape)))
+        size = max(1, LIME_BLOCK_ELEMENTS // int(np.prod(self.plan.explicand.shape)))
         one = like(np.eye(count), self.covariance)
         shares = [xp.sum(self._spread(one[start : start + size, :]), axis=1) for start in range(0, count, size)]
         share = xp.concat(shares)
@@ -241,8 +237,9 @@ def superpixels(image: np.ndarray, axes: tuple[int, ...], count: int) -> np.ndar
         slic = importlib.import_module("skimage.segmentation").slic
     except ImportError as error:
         raise MissingPackage(
-            "LIME cuts an image into superpixels with scikit-image, which is not installed: pip install scikit-image. "
-            "Or hand it a map of its own: LIME(segments=…)."
+            "LIME needs scikit-image to cut an image into superpixels; it is not installed.",
+            code="scikit-image-missing",
+            fix="Run `pip install scikit-image`, or pass superpixels of your own: LIME(segments=…).",
         ) from error
     image = np.moveaxis(image.astype(np.float64), axes, range(len(axes)))
     channels = image.shape[len(axes) :]

@@ -10,12 +10,12 @@ from geex._arrays.gaussian_filter import Kernel
 from geex._arrays.validation import is_whole, positive, shown, truth
 from geex._plan.noise import Noise
 from geex._plan.path import Positions
-from geex._problem.features import image_axes
+from geex._problem.features import image_axes, long_axes
 from geex._protocols import Family, Features
 from geex.errors import MethodError
 
 # Sizes whose squares are numbers of float64, and so are those of their inverses.
-LARGE = 1e100
+HUGE = 1e100
 # σ must leave room for this many standard deviations below the largest number of x's type.
 DEVIATIONS = 100
 
@@ -48,7 +48,8 @@ def noise_search(
     smooth = None
     if method.smooth is not None:
         kernel = Kernel(*method.smooth)
-        axes = image_axes(shape, features.channels if features.channels is not None else shared)
+        channels = features.channels if features.channels is not None else shared
+        axes = long_axes(image_axes(shape, channels), shape) or image_axes(shape, channels)
         kernel.check(shape, axes)
         smooth = (kernel, axes)
     sigma = _default_sigma(explicand, baseline) if method.sigma is None else float(method.sigma)
@@ -74,7 +75,7 @@ def _default_sigma(explicand: Array, baseline: Array) -> float:
     x, absent = (xp.astype(array, xp.float64) for array in (explicand, baseline))
     alike = float(xp.max(x)) == float(xp.min(x))
     largest = float(xp.max(xp.abs(x)))
-    unit = 1.0 if 1 / LARGE < largest < LARGE else largest or 1.0  # squares would leave the range of float64
+    unit = 1.0 if 1 / HUGE < largest < HUGE else largest or 1.0  # squares would leave the range of float64
     spread = float(xp.max(xp.abs(x - absent))) if alike else unit * float(xp.std(x / unit))
     return 0.5 * (spread or 1.0)
 

@@ -12,9 +12,10 @@ Masks are independent over features, or the sign of a smooth Gaussian field, whi
 from dataclasses import dataclass
 
 from geex._arrays.arrays import Array, namespace
-from geex._arrays.validation import is_number, positive
+from geex._arrays.validation import positive, share
 from geex._plan.presence_masks import PresenceMasks
 from geex._problem.estimand import Additive, Estimand, Quantity
+from geex._problem.features import neighbour_axes
 from geex._protocols import Features
 from geex._stored_names import stored
 from geex.errors import MethodError
@@ -56,9 +57,8 @@ class Presence(ScoreMethod):
     widths: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        alpha = self.alpha
-        if alpha is not None and (not is_number(alpha) or not 0 < alpha < 1):
-            raise MethodError(f"alpha is {alpha!r}; wanted a share above 0 and below 1, or None to spread it.")
+        if self.alpha is not None:
+            share("alpha", self.alpha, MethodError, whole=False)
         widths = self.widths if isinstance(self.widths, tuple | list) else (self.widths,)
         for width in widths:
             positive("a width", width, MethodError, "a positive number of features")
@@ -69,12 +69,17 @@ class Presence(ScoreMethod):
         least = float(namespace(explicand).finfo(explicand.dtype).eps)
         if self.alpha is not None and not least <= self.alpha <= 1 - least:
             raise MethodError(
-                f"alpha is {self.alpha!r}, which {explicand.dtype}, the type of x, cannot tell from 0 or 1; wanted a "
-                f"share above {least:.2g} and below 1 − {least:.2g}."
+                f"`alpha` must be between {least:.2g} and 1 − {least:.2g}, the resolution of {explicand.dtype}, the "
+                f"type of x; got {self.alpha!r}.",
+                code="alpha-below-resolution",
             )
-        axes = features.axes(shape) if self.widths else ()
+        axes = neighbour_axes(features, shape) if self.widths else ()
         if self.widths and not axes:
-            raise MethodError("smooth masks want features with neighbours, and these have none; take widths=().")
+            raise MethodError(
+                "`widths` makes smooth masks, which need features with neighbours; these have none.",
+                code="features-without-neighbours",
+                fix="Use widths=().",
+            )
         return PresenceMasks(features, self.alpha, self.widths, axes)
 
     def estimand(self, search: "PresenceMasks") -> Estimand:

@@ -13,7 +13,7 @@ from typing import Any
 
 from geex._arrays.arrays import Array, namespace
 from geex._arrays.linear_algebra import solver_precision
-from geex._arrays.validation import truth, whole
+from geex._arrays.validation import shown, truth, whole
 from geex._estimate.answers import Answers
 from geex._estimate.linear.design import Design
 from geex._estimate.linear.fit import Fits, fitted, linear_of
@@ -31,7 +31,10 @@ from geex._stored_names import stored
 from geex.errors import MethodError
 from geex.methods.presence import Presence
 
-LARGE, LEAST = 1e12, 1e-100
+# Differences x − x̊ beyond this scale, or its inverse, are rescaled.
+LARGEST_SCALE = 1e12
+# The least difference, as a share of the largest.
+NEGLIGIBLE = 1e-100
 
 
 @stored("Regression/1")
@@ -82,13 +85,15 @@ class Regression(Method):
     def __post_init__(self) -> None:
         if not isinstance(self.of, Method) or not self.of.mirror:
             raise MethodError(
-                f"of is {self.of!r}; wanted a method with mirrored draws such as geex.Presence(alpha=0.5).",
+                f"`of` must be a method with mirrored draws; got {shown(self.of)}.",
                 code="of-not-mirrored",
+                fix="Use geex.Presence(alpha=0.5), or leave out `of`.",
             )
         if self.of.regresses or isinstance(self.of, RoundsMethod):
             raise MethodError(
-                f"of is {self.of!r}, which regresses on what it asks already; take it as the method.",
+                f"`of` must be a method without a regression of its own; got {shown(self.of)}.",
                 code="of-regresses",
+                fix="Pass it as `method`.",
             )
         truth("complete", self.complete, MethodError)
         whole("choice", self.choice, 1, MethodError)
@@ -109,16 +114,18 @@ class Regression(Method):
         linear = search.linear()
         if linear is None or search.rows != 2:
             raise MethodError(
-                f"{self.of!r} cannot be regressed on; wanted geex.Presence(…) or geex.GEEX(…).", code="of-not-linear"
+                f"`of` must be a method with pairs of linear draws (Search.linear); got {shown(self.of)}.",
+                code="of-not-linear",
+                fix="Use geex.Presence(…) or geex.GEEX(…).",
             )
         if not linear.of_features and not regular(features, tuple(explicand.shape)):
             raise MethodError(
-                "regression on noise gives values of elements and pixels; for groups take Presence().",
+                "A regression on noise returns values of elements and pixels, not of groups. Use of=geex.Presence(…).",
                 code="regression-of-groups",
             )
         if self.complete and linear.slopes:
             raise MethodError(
-                f"the values of {self.of!r} are slopes, which add up to nothing; take complete=False.",
+                f"`complete` must be False for {shown(self.of)}, whose values are slopes and do not add up.",
                 code="slopes-not-additive",
             )
         return search
@@ -210,10 +217,10 @@ def _reaches(plan: Plan) -> list[Array]:
     if not linear.of_features:
         return [xp.reshape(xp.ones_like(difference) if linear.slopes else difference, (-1,))]
     signs, largest = xp.sign(difference), float(xp.max(xp.abs(difference)))
-    if not 1 / LARGE < largest < LARGE:
+    if not 1 / LARGEST_SCALE < largest < LARGEST_SCALE:
         difference = difference / largest  # D and 1/D would leave the range of float32; the fit knows D to a factor
         largest = 1.0
-    difference = signs * xp.clip(xp.abs(difference), LEAST * largest, None)  # what differs has a square above 0
+    difference = signs * xp.clip(xp.abs(difference), NEGLIGIBLE * largest, None)  # what differs has a square above 0
     size = xp.sqrt(plan.features.total(difference[None, ...] ** 2)[0, :])
     typical = xp.sqrt(xp.mean(size**2))
     rooted = xp.sqrt(size / typical + 0.1) * xp.astype(size > 0, xp.float64)

@@ -13,7 +13,7 @@ import numpy as np
 
 from geex._arrays.arrays import Array, Shape, like, namespace
 from geex._arrays.random_stream import Stream
-from geex._arrays.validation import is_number, whole
+from geex._arrays.validation import share, whole
 from geex._estimate.answers import Answers
 from geex._estimate.score_function import Moments, estimate
 from geex._plan.search import Draws
@@ -61,8 +61,7 @@ class RISE(Method):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", whole("cells", self.cells, 2, MethodError))
-        if not is_number(self.keep) or not 0 < self.keep < 1:
-            raise MethodError(f"keep is {self.keep!r}; wanted a probability above 0 and below 1, such as 0.5.")
+        share("keep", self.keep, MethodError, whole=False)
 
     def search(self, explicand: Array, baseline: Array, features: Features, rows: int) -> "SmoothMasks":
         check_path(explicand, baseline)

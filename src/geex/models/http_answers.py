@@ -12,39 +12,48 @@ from geex.models.redaction import SOURCE, excerpt
 from geex.models.request_formats import Malformed
 
 # Characters of a body that a message quotes.
-EXCERPT_LENGTH = 300
+BODY_EXCERPT = 300
 
 
 def checked_scores(rows: Any, count: int) -> Any:
-    """Return one entry for each row: an array of finite numbers, or the list as it is if it holds labels."""
+    """Return one entry for each row: an array of numbers, or the list as it is if it holds labels.
+
+    Some rows of several may hold NaN or infinity: the engine keeps the others, and sends these again.
+    """
     if not isinstance(rows, np.ndarray | list | tuple):
         raise Malformed(f"the scores are no list but a {type(rows).__name__}")
     if len(rows) != count:
         raise Malformed(f"it holds {len(rows)} rows instead of {count}")
     if isinstance(rows, list | tuple) and _holds_labels(rows):
+        if not _is_finite(rows):
+            raise Malformed("its scores hold NaN or infinity")
         return list(rows)
     answers = np.asarray(rows)
     if answers.dtype.kind not in "buif":
         answers = answers.astype(np.float64)
-    if not np.isfinite(answers).all():
+    finite = np.isfinite(answers).reshape(count, -1).all(axis=1)
+    if not finite.any():
         raise Malformed("its scores hold NaN or infinity")
     return answers
 
 
 def _holds_labels(value: Any) -> bool:
-    """Return whether the value holds labels. Raise Malformed for a number that is not finite."""
-    if isinstance(value, float) and not math.isfinite(value):
-        raise Malformed("its scores hold NaN or infinity")
+    """Return whether the value holds labels."""
     if isinstance(value, list | tuple | Mapping):
-        entries = value.values() if isinstance(value, Mapping) else value
-        found = [_holds_labels(entry) for entry in entries]
-        return isinstance(value, Mapping) or any(found)
+        return isinstance(value, Mapping) or any(map(_holds_labels, value))
     return isinstance(value, str)
+
+
+def _is_finite(value: Any) -> bool:
+    """Return whether all numbers in the value are finite."""
+    if isinstance(value, list | tuple | Mapping):
+        return all(map(_is_finite, value.values() if isinstance(value, Mapping) else value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def start_of(content: bytes) -> str:
     """Return the start of a body, for a message."""
-    text = excerpt(content[:SOURCE].decode(errors="replace").strip(), EXCERPT_LENGTH)
+    text = excerpt(content[:SOURCE].decode(errors="replace").strip(), BODY_EXCERPT)
     return f": {text}" if text else ", with no body."
 
 

@@ -4,17 +4,22 @@ import atexit
 import os
 import ssl
 import threading
-import time
+import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from geex.errors import InputError, MissingPackage
+from geex.models.http_cookies import add_cookies, cookies_of, keep_cookies, refuse_cookies
+from geex.models.http_network import LARGEST_REPLY, Network, ReplyTooLarge, exchange
 from geex.models.redaction import hide_in_logs
 from geex.models.request_formats import Body
 from geex.models.secrets import Address
 
 # Idle connections that a process keeps open.
 IDLE_CONNECTIONS = 64
+# The window of zlib that reads both gzip and zlib.
+GZIP_OR_ZLIB = 47
 
 
 def library() -> Any:
@@ -37,25 +42,55 @@ class Reply:
     content: bytes
 
 
-def send(address: Address, body: Body, headers: dict[str, str], timeout: float, verify: bool | str) -> Reply:
-    """Post a body and read the whole reply within `timeout` seconds. Errors are those of httpx."""
-    httpx = library()
-    end = time.monotonic() + timeout
+def send(
+    address: Address, body: Body, headers: dict[str, str], timeout: float, verify: bool | str, model: Any
+) -> Reply:
+    """Post a body and read the whole reply within `timeout` seconds. Errors are those of httpx, or ReplyTooLarge.
+
+    model: whose cookies are sent and kept.
+    """
     hide_in_logs()
     client = _client(verify)
-    merged = {**body.headers, **headers}
-    with client.stream("POST", address.url, content=body.content, headers=merged, timeout=timeout) as response:
-        parts = []
-        # httpx limits each read, not their sum: a reply that arrives byte by byte would never end
-        for part in response.iter_bytes():
-            parts.append(part)
-            if time.monotonic() > end:
-                raise httpx.ReadTimeout(f"the reply was not complete after {timeout:g} s")
-        return Reply(response.status_code, response.headers, b"".join(parts))
+    merged = {"Accept-Encoding": "gzip", **body.headers, **headers}
+    cookies = cookies_of(model, library())
+    add_cookies(cookies, address.url, merged, library())
+    with (
+        exchange(timeout),
+        client.stream("POST", address.url, content=body.content, headers=merged, timeout=timeout) as response,
+    ):
+        keep_cookies(cookies, response)
+        content = b"".join(_decoded(response.iter_raw(), response.headers.get("Content-Encoding", "identity")))
+        return Reply(response.status_code, response.headers, content)
+
+
+def _decoded(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Yield the content of a body. Raise ReplyTooLarge as soon as there is too much of it.
+
+    httpx decodes without a limit: a few megabytes of gzip may be gigabytes.
+    """
+    if encoding.strip().lower() == "identity":
+        yield from parts
+        return
+    httpx = library()
+    if encoding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
+        raise httpx.DecodingError(f"the reply has the encoding {encoding!r}; the request allows gzip")
+    decoder, room = zlib.decompressobj(GZIP_OR_ZLIB), LARGEST_REPLY
+    try:
+        for part in parts:
+            while part:
+                content = decoder.decompress(part, room + 1)
+                room -= len(content)
+                if room < 0:
+                    raise ReplyTooLarge
+                yield content
+                part = decoder.unused_data  # another gzip member may follow
+                decoder = zlib.decompressobj(GZIP_OR_ZLIB) if decoder.eof else decoder
+    except zlib.error as error:
+        raise httpx.DecodingError(str(error)) from None
 
 
 # guards _CLIENTS
-_LOCK = threading.Lock()
+_CLIENTS_LOCK = threading.Lock()
 # one client for each process and `verify`
 _CLIENTS: dict[tuple[int, bool | str], Any] = {}
 
@@ -63,7 +98,7 @@ _CLIENTS: dict[tuple[int, bool | str], Any] = {}
 def _client(verify: bool | str) -> Any:
     """Return the client of this process. A forked child has its own process id, and so its own client."""
     key = (os.getpid(), verify)
-    with _LOCK:
+    with _CLIENTS_LOCK:
         if key not in _CLIENTS:
             _CLIENTS[key] = _open_client(verify)
         return _CLIENTS[key]
@@ -79,7 +114,13 @@ def _open_client(verify: bool | str) -> Any:
             code="verify-not-certificates",
         ) from None
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=IDLE_CONNECTIONS)
-    return httpx.Client(verify=context, limits=limits)
+    client = httpx.Client(verify=context, limits=limits)
+    refuse_cookies(client)
+    # httpx has no public way to set the network of its connections, those through proxies included
+    for transport in (client._transport, *client._mounts.values()):
+        if transport is not None:
+            transport._pool._network_backend = Network(transport._pool._network_backend)
+    return client
 
 
 @atexit.register

@@ -9,6 +9,8 @@
 Nothing is retried and nothing waits here. Messages hold no header, no user and no query of the address.
 """
 
+import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,14 +18,16 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from geex._arrays.arrays import Array
-from geex._arrays.validation import positive
+from geex._arrays.arrays import Array, host
+from geex._arrays.validation import positive, shown
 from geex._problem.digest import digest
 from geex._problem.outputs import checked_labels
+from geex._query.calls.call_context import call_key
 from geex._query.limits import Limits
 from geex.errors import InputError, ModelError, Refused, TooLarge, TransientError, Unreachable, Unreadable
-from geex.models.http_answers import EXCERPT_LENGTH, checked_scores, retry_after_seconds, start_of
+from geex.models.http_answers import BODY_EXCERPT, checked_scores, retry_after_seconds, start_of
 from geex.models.http_client import Reply, library, send
+from geex.models.http_network import LARGEST_REPLY, ReplyTooLarge
 from geex.models.redaction import confidential, excerpt, remember
 from geex.models.request_formats import DATATYPES, V2, Json, Malformed
 from geex.models.secrets import Address, Env, Secret
@@ -34,6 +38,8 @@ LIMITS = Limits(concurrency=8, rows=64, attempts=8)
 TIMEOUT = 30.0
 # Statuses below 500 that may pass: request timeout, too early, too many requests.
 RETRIED_STATUSES = {408, 425, 429}
+# What the name of a header consists of.
+HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 # Bytes of the largest request that is sent; many servers refuse more.
 LARGEST_REQUEST = 64 * 2**20
 
@@ -49,6 +55,12 @@ class Http:
     labels: tuple[str, ...] | None = None
     limits: Limits = field(default=LIMITS, repr=False)
     verify: bool | str = field(default=True, repr=False)
+    idempotency_key: str | None = field(default=None, repr=False)
+
+    @property
+    def most_rows(self) -> int | None:
+        """The most rows of one call: one, where a request holds one row. It is then retried by itself."""
+        return 1 if self.protocol.single else None
 
     def __call__(self, queries: Array | list[Any]) -> Any:
         """Return scores (n,) or (n, k), or lists of labels as they come, for queries (n, *shape) or n texts."""
@@ -66,25 +78,28 @@ class Http:
 
     def _answer(self, queries: Any) -> Any:
         headers = {name: value.reveal() for name, value in self.headers}
+        key = _key_of(queries)
         hidden = [secret for name, value in headers.items() for secret in confidential(name, value)]
         remember([*hidden, *self.address.secrets(), *self.protocol.secrets()])
-        reply = self._send(queries, headers)
+        if self.idempotency_key is not None:
+            headers[self.idempotency_key] = key
+        reply = self._send(queries, headers, key)
         if not 200 <= reply.status < 300:
             raise self._failure(reply)
         try:
-            return checked_scores(self.protocol.response(reply.content, reply.headers), len(queries))
+            return checked_scores(self.protocol.response(reply.content, reply.headers, key), len(queries))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             # a body of an unexpected form ends in one of these
             reason = f"{error}" if isinstance(error, Malformed) else f"{type(error).__name__}: {error}"
         # raised here, so that no error in the chain holds the body
         raise Unreadable(
-            f"{self.address} answered {reply.status}, but {excerpt(reason, EXCERPT_LENGTH)}{start_of(reply.content)}",
+            f"{self.address} answered {reply.status}, but {excerpt(reason, BODY_EXCERPT)}{start_of(reply.content)}",
             code="answer-unreadable",
         )
 
-    def _send(self, queries: Any, headers: dict[str, str]) -> Reply:
+    def _send(self, queries: Any, headers: dict[str, str], key: str) -> Reply:
         httpx = library()
-        body = self.protocol.request(queries)
+        body = self.protocol.request(queries, key)
         if len(body.content) > LARGEST_REQUEST and len(queries) > 1:
             raise TooLarge(
                 f"A request must have at most {LARGEST_REQUEST / 2**20:.0f} MB; {len(queries)} rows have "
@@ -92,9 +107,15 @@ class Http:
                 code="request-too-large",
             )
         try:
-            return send(self.address, body, headers, self.timeout, self.verify)
+            return send(self.address, body, headers, self.timeout, self.verify, self)
+        except ReplyTooLarge:
+            failure: ModelError = TooLarge(
+                f"A reply must have at most {LARGEST_REPLY / 2**20:.0f} MB, decoded; that of {self.address} to "
+                f"{len(queries)} rows has more.",
+                code="reply-too-large",
+            )
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, UnicodeError, OSError) as error:
-            failure = self._connection_failure(error, excerpt(str(error), EXCERPT_LENGTH))
+            failure = self._connection_failure(error, excerpt(str(error), BODY_EXCERPT))
         raise failure  # here, so that no error in the chain holds the request
 
     def _connection_failure(self, error: Exception, text: str) -> ModelError:
@@ -110,7 +131,7 @@ class Http:
             return Refused(f"The request to {self.address} cannot be made: {reason}", code="request-impossible")
         if isinstance(error, httpx.ConnectError):
             return Unreachable(
-                f"{self.address} could not be reached: {reason} Check the address.", code="service-unreachable"
+                f"{self.address} could not be reached ({text}). Check the address.", code="service-unreachable"
             )
         return TransientError(f"The connection to {self.address} broke off: {reason}", code="connection-lost")
 
@@ -122,7 +143,7 @@ class Http:
                 problem, retry_after_seconds(reply.headers.get("Retry-After")), code="service-unavailable"
             )
         if 300 <= reply.status < 400:
-            target = Address(excerpt(reply.headers.get("Location", "elsewhere"), EXCERPT_LENGTH))
+            target = Address(excerpt(reply.headers.get("Location", "elsewhere"), BODY_EXCERPT))
             return Refused(f"{problem} It redirects to {target}.", reply.status, code="service-redirects")
         if reply.status in (401, 403):
             fix = 'Pass a token: headers={"Authorization": geex.models.env("NAME", "Bearer {}")}.'
@@ -148,6 +169,7 @@ def http(
     labels: Any = None,
     limits: Limits | None = None,
     verify: bool | str = True,
+    idempotency_key: str | None = None,
 ) -> Http:
     """Make a model out of a service behind HTTP.
 
@@ -178,13 +200,16 @@ def http(
     headers : mapping of str to str or Env, optional
         Values are never printed. `env(name)` reads one from the environment at each request.
     timeout : float, default 30
-        Seconds for a request and its whole answer.
+        Seconds for a request and its whole answer, from the name lookup to the last byte.
     labels : sequence of str, optional
         Names of the outputs.
     limits : Limits, optional
         By default 8 calls at a time, at most 64 rows each, and 8 attempts.
     verify : bool or str, default True
         False, or a file of certificates, for services with certificates of their own.
+    idempotency_key : str, optional
+        A header, such as "Idempotency-Key". It gets one key for each request, the same for all attempts at it. A
+        service that supports such keys computes a request once, even if its answer is lost on the way.
 
     Returns
     -------
@@ -240,6 +265,22 @@ datatype=None, binary=False), headers=(), timeout=30.0, labels=None)
         labels=None if named is None else tuple(named),
         limits=limits,
         verify=verify,
+        idempotency_key=_header_name(idempotency_key),
+    )
+
+
+def _key_of(queries: Any) -> str:
+    """Return the key of a request: the same for all attempts at the same rows of a call, and no other."""
+    content = repr(queries).encode() if isinstance(queries, list) else host(queries).tobytes()
+    return hashlib.sha256(call_key().encode() + content).hexdigest()[:32]
+
+
+def _header_name(name: Any) -> str | None:
+    if name is None or (isinstance(name, str) and HEADER_NAME.fullmatch(name)):
+        return name
+    raise InputError(
+        f"`idempotency_key` must be the name of a header, such as 'Idempotency-Key', or None; got {shown(name)}.",
+        code="idempotency-key-not-a-header",
     )
 
 

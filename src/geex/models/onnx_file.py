@@ -17,7 +17,7 @@ from geex.errors import InputError
 from geex.models.onnx_session import session_of, weights_beside
 
 # Types of tensors that hold numbers.
-TYPES: dict[str, np.dtype[Any]] = {
+GRAPH_TYPES: dict[str, np.dtype[Any]] = {
     "tensor(float)": np.dtype(np.float32),
     "tensor(double)": np.dtype(np.float64),
     "tensor(float16)": np.dtype(np.float16),
@@ -222,11 +222,11 @@ def onnx(
 
 def _converted(array: np.ndarray, entry: Any) -> np.ndarray:
     """Return the array in the type of the graph's input."""
-    if entry.type not in TYPES:
+    if entry.type not in GRAPH_TYPES:
         raise InputError(
             f"The input {entry.name!r} must hold numbers; it is of type {entry.type}.", code="graph-input-not-numbers"
         )
-    dtype = TYPES[entry.type]
+    dtype = GRAPH_TYPES[entry.type]
     if dtype.kind in "ui" and array.dtype.kind == "f":
         span = np.iinfo(dtype)
         array = np.clip(np.rint(array), span.min, span.max)

@@ -9,7 +9,7 @@ from typing import Any
 from geex.errors import InputError, MissingPackage
 
 # guards _SESSIONS
-_LOCK = threading.Lock()
+_SESSIONS_LOCK = threading.Lock()
 # open graphs by process, name and providers, each with the version of its file
 _SESSIONS: dict[Any, tuple[Any, Any]] = {}
 
@@ -28,7 +28,7 @@ def session_of(graph: str | bytes, name: str, providers: tuple[str, ...] | None)
     """Return the session of the graph in this process. A file that has changed is opened again."""
     version = _version(graph) if isinstance(graph, str) else None
     key = (os.getpid(), name, providers)
-    with _LOCK:
+    with _SESSIONS_LOCK:
         known, session = _SESSIONS.get(key, (None, None))
         if session is None or known != version:
             session = _open_session(graph, name, providers)

@@ -14,7 +14,7 @@ from geex.errors import AnswerError
 from geex.models.redaction import excerpt
 
 # Characters of an answer that a message quotes.
-EXCERPT_LENGTH = 120
+ANSWER_EXCERPT = 120
 # From answers of a model to scores.
 Conversion = Callable[[Any], Array]
 
@@ -130,4 +130,4 @@ class Link:
 
 def shown(value: Any) -> str:
     """Return the start of a value's repr, without secrets that a service has repeated."""
-    return excerpt(repr(value), EXCERPT_LENGTH)
+    return excerpt(repr(value), ANSWER_EXCERPT)

@@ -18,10 +18,11 @@ from geex._arrays.arrays import Array, host
 from geex._problem.digest import digest
 from geex._problem.foreign_model import Carried
 from geex._problem.model_identity import identity
+from geex._problem.table.cells import Cells, plain
 from geex._query.limits import Limits, limits_of
 from geex._stored_names import stored
-from geex.errors import InputError, MissingPackage
-from geex.models.scikit_learn import sklearn
+from geex.errors import InputError
+from geex.models.scikit_learn import as_model
 
 # A word: letters and digits, with apostrophes and hyphens inside.
 WORDS = r"\w+(?:['’\-]\w+)*"
@@ -99,6 +100,14 @@ class PresenceModel:
         return (len(self.parts.names),)
 
     @property
+    def cells(self) -> Cells | None:
+        """The cells of a row, in values that a file can hold; None for a text."""
+        if not isinstance(self.parts, Cells):
+            return None
+        values, absent = (tuple(map(plain, row)) for row in (self.parts.values, self.parts.absent))
+        return Cells(self.parts.names, values, absent)
+
+    @property
     def labels(self) -> tuple[Any, ...] | None:
         labels: tuple[Any, ...] | None = Carried(self.model).labels
         return labels
@@ -127,35 +136,6 @@ class Words:
     def _text(self, present: np.ndarray) -> str:
         words = [word if there else self.absent for word, there in zip(self.names, present, strict=True)]
         return "".join(before + word for before, word in zip(self.between, [*words, ""], strict=True))
-
-
-@stored("cells/1")
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """A row, the values of absent cells, and the names of the columns."""
-
-    names: tuple[str, ...]
-    values: tuple[Any, ...] = field(repr=False)
-    absent: tuple[Any, ...] = field(repr=False)
-
-    @property
-    def absence(self) -> str:
-        return "the row of absent values"
-
-    def built(self, present: np.ndarray) -> Any:
-        try:
-            from pandas import DataFrame
-        except ImportError:
-            raise MissingPackage(
-                "A row with names needs pandas. Run `pip install pandas` (the extra `sklearn`).", code="pandas-missing"
-            ) from None
-        columns = zip(self.names, self.values, self.absent, strict=True)
-        return DataFrame(
-            {
-                name: [value if there else absent for there in present[:, place]]
-                for place, (name, value, absent) in enumerate(columns)
-            }
-        )
 
 
 def text(model: Any, text: str, *, pattern: str = WORDS, absent: str = "") -> PresenceModel:
@@ -206,13 +186,14 @@ def text(model: Any, text: str, *, pattern: str = WORDS, absent: str = "") -> Pr
     ends = [0, *(match.end() for match in found)]
     starts = [*(match.start() for match in found), len(text)]
     between = tuple(text[end:start] for end, start in zip(ends, starts, strict=True))
-    return PresenceModel(_callable(model), Words(between, tuple(match.group() for match in found), absent))
+    return PresenceModel(as_model(model), Words(between, tuple(match.group() for match in found), absent))
 
 
 def row(model: Any, row: Mapping[str, Any], absent: Mapping[str, Any]) -> PresenceModel:
     """Make a model whose features are the columns of a table's row, numbers or not.
 
-    Explain it with a method that shows and hides features: `explain(customer, customer.x, method=Shapley())`.
+    `geex.explain(model, row, baseline=absent)` gives the same values for a row without a model of its own. Explain this
+    one with a method that shows and hides features: `explain(customer, customer.x, method=Shapley())`.
 
     Parameters
     ----------
@@ -252,9 +233,4 @@ def row(model: Any, row: Mapping[str, Any], absent: Mapping[str, Any]) -> Presen
             f"`absent` must have a value for each column of `row`; {missing[0]!r} has none.", code="absent-lacks-column"
         )
     values, others = ([mapping[name] for name in names] for mapping in (row, absent))
-    return PresenceModel(_callable(model), Cells(tuple(names), tuple(values), tuple(others)))
-
-
-def _callable(model: Any) -> Callable[[Any], Any]:
-    """Return the model, or its adapter if it is an estimator."""
-    return model if callable(model) else sklearn(model)
+    return PresenceModel(as_model(model), Cells(tuple(names), tuple(values), tuple(others)))

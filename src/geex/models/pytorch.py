@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from torch.nn import Module
 
 # What `output` may name.
-OUTPUTS = ("logits", "softmax", "sigmoid")
+MODULE_OUTPUTS = ("logits", "softmax", "sigmoid")
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,16 +120,17 @@ def torch(
     if isinstance(module, type) or not hasattr(module, "parameters") or not callable(module):
         got = module.__name__ if isinstance(module, type) else type(module).__name__
         raise InputError(f"`module` must be a torch.nn.Module; got {got}.", code="module-not-torch")
-    if not callable(output) and output not in OUTPUTS:
+    if not callable(output) and output not in MODULE_OUTPUTS:
         raise InputError(
-            f"`output` must be {', '.join(map(repr, OUTPUTS))} or a callable; got {output!r}.", code="output-unknown"
+            f"`output` must be {', '.join(map(repr, MODULE_OUTPUTS))} or a callable; got {output!r}.",
+            code="output-unknown",
         )
     named = checked_labels(labels)
     return Torch(module, output, None if named is None else tuple(named), limits or Limits())
 
 
 # guards _EVALUATED
-_LOCK = threading.Lock()
+_EVALUATED_LOCK = threading.Lock()
 # for each module: how many calls are inside it, and its parts that were in training mode before
 _EVALUATED: "WeakKeyDictionary[Module, list[Any]]" = WeakKeyDictionary()
 
@@ -137,7 +138,7 @@ _EVALUATED: "WeakKeyDictionary[Module, list[Any]]" = WeakKeyDictionary()
 @contextmanager
 def _evaluating(module: "Module") -> Iterator[None]:
     """Keep the module in evaluation mode while any thread calls it. The last thread restores the mode of each part."""
-    with _LOCK:
+    with _EVALUATED_LOCK:
         calls = _EVALUATED.setdefault(module, [0, []])
         if calls[0] == 0:
             calls[1] = [part for part in module.modules() if part.training]
@@ -146,7 +147,7 @@ def _evaluating(module: "Module") -> Iterator[None]:
     try:
         yield
     finally:
-        with _LOCK:
+        with _EVALUATED_LOCK:
             calls[0] -= 1
             if calls[0] == 0:
                 for part in calls[1]:

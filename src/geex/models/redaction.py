@@ -26,7 +26,7 @@ SHORTEST = 4
 # Any piece of a credential of so many characters is hidden.
 PIECE = 8
 # How many secrets are remembered; the oldest are forgotten first.
-KEPT = 256
+KEPT_SECRETS = 256
 # Characters of a text that are searched before its start is quoted.
 SOURCE = 2**16
 # How often a text may be escaped: JSON in HTML in JSON.
@@ -87,24 +87,24 @@ def _decoded_login(coded: str) -> tuple[str, str]:
 
 
 # guards _SECRETS
-_LOCK = threading.Lock()
+_SECRETS_LOCK = threading.Lock()
 # the secrets of this process, the latest last
 _SECRETS: dict[Confidential, None] = {}
 
 
 def remember(secrets: Iterable[Confidential]) -> None:
     """Hide these texts from now on, in everything that this process writes about a model."""
-    with _LOCK:
+    with _SECRETS_LOCK:
         for secret in secrets:
             if secret not in _SECRETS and len(secret.text) >= SHORTEST:
                 _SECRETS[secret] = None
-        while len(_SECRETS) > KEPT:
+        while len(_SECRETS) > KEPT_SECRETS:
             del _SECRETS[next(iter(_SECRETS))]
 
 
 def scrubbed(text: str) -> str:
     """Return the text without the secrets of this process, however they are escaped."""
-    with _LOCK:
+    with _SECRETS_LOCK:
         secrets = tuple(_SECRETS)
     if not secrets:
         return text
@@ -134,7 +134,7 @@ def _matches(plain: str, secrets: tuple[Confidential, ...]) -> list[tuple[int, i
     return [*found, *((i, i + PIECE - 1) for i in starts if plain[i : i + PIECE] in pieces)]
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=KEPT_SECRETS)
 def _words(secret: Confidential) -> list[re.Pattern[str]]:
     """Return what is hidden as a whole word: short credentials, and long texts that are no credentials."""
     lengths = range(SHORTEST, PIECE) if secret.credential else range(PIECE, len(secret.text) + 1)
@@ -142,7 +142,7 @@ def _words(secret: Confidential) -> list[re.Pattern[str]]:
     return [re.compile(rf"(?<!\w){re.escape(form)}(?!\w)") for form in forms if len(form) in lengths]
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=KEPT_SECRETS)
 def _pieces(secret: Confidential) -> frozenset[str]:
     """Return the pieces of a credential that are hidden wherever they occur."""
     forms = _forms(secret.text) if secret.credential else ()

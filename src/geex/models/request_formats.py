@@ -16,6 +16,8 @@ from geex.errors import InputError, Refused
 from geex.models.redaction import SECRET_KEYS, TOKEN, Confidential, excerpt
 from geex.models.secrets import Env
 
+# What stands for the rows of a call, or for its only row, in a template.
+ROWS = ("{rows}", "{row}")
 # Characters of names in an answer that a message quotes.
 NAMES_LENGTH = 200
 # Types of tensors in the Open Inference Protocol.
@@ -26,6 +28,8 @@ DATATYPES: dict[str, np.dtype[Any]] = {
 }
 # The same, from NumPy's types.
 DATATYPE_NAMES = {dtype: name for name, dtype in DATATYPES.items()}
+# The types of values that JSON may hold in a tensor, by the kind of its datatype. NumPy would convert texts too.
+JSON_KINDS: dict[str, set[type]] = {"f": {float, int}, "i": {int}, "u": {int}, "b": {bool, int}}
 # How many bytes of a body are JSON, where tensors follow as bytes.
 BINARY_HEADER = "Inference-Header-Content-Length"
 
@@ -76,9 +80,10 @@ class V2:
             return "binary-refused", "Leave out binary=True: some servers accept tensors as JSON only."
         return "", ""
 
-    def request(self, queries: Any) -> Body:
+    def request(self, queries: Any, key: str = "") -> Body:
+        """Return the request for queries. `key` is its id, which the answer repeats."""
         if isinstance(queries, list):
-            return self._texts(queries)
+            return self._texts(queries, key)
         rows = host(queries)
         datatype = self.datatype or DATATYPE_NAMES.get(rows.dtype)
         if datatype not in DATATYPES:
@@ -90,31 +95,36 @@ class V2:
         rows = np.ascontiguousarray(rows, dtype=DATATYPES[datatype].newbyteorder("<"))
         tensor: dict[str, Any] = {"name": self.input, "shape": list(rows.shape), "datatype": datatype}
         if not self.binary:
-            return Body(_dumped(self._message({**tensor, "data": rows.ravel().tolist()})))
+            return Body(_dumped(self._message({**tensor, "data": rows.ravel().tolist()}, key)))
         raw = rows.tobytes()
-        head = _dumped(self._message({**tensor, "parameters": {"binary_data_size": len(raw)}}))
+        head = _dumped(self._message({**tensor, "parameters": {"binary_data_size": len(raw)}}, key))
         return Body(head + raw, {"Content-Type": "application/octet-stream", BINARY_HEADER: str(len(head))})
 
-    def _texts(self, texts: list[Any]) -> Body:
+    def _texts(self, texts: list[Any], key: str) -> Body:
         tensor = {"name": self.input, "shape": [len(texts), 1], "datatype": "BYTES", "data": texts}
-        return Body(_dumped(self._message({**tensor, "parameters": {"content_type": "str"}})))
+        return Body(_dumped(self._message({**tensor, "parameters": {"content_type": "str"}}, key)))
 
-    def _message(self, tensor: dict[str, Any]) -> dict[str, Any]:
-        message: dict[str, Any] = {"inputs": [tensor]}
+    def _message(self, tensor: dict[str, Any], key: str) -> dict[str, Any]:
+        message: dict[str, Any] = {"id": key} if key else {}
+        message["inputs"] = [tensor]
         if self.binary:
             message["parameters"] = {"binary_data_output": True}
         if self.output is not None:
             message["outputs"] = [{"name": self.output}]
         return message
 
-    def response(self, content: bytes, headers: Mapping[str, str]) -> Any:
+    def response(self, content: bytes, headers: Mapping[str, str], key: str = "") -> Any:
+        """Return the scores of an answer. Raise Malformed if it has the id of another request."""
         length = headers.get(BINARY_HEADER)
         if length is not None and not length.isdigit():
             raise Malformed(f"the header {BINARY_HEADER} is not a number")
         cut = int(length) if length else len(content)
         body, raw = _loaded(content[:cut]), content[cut:]
         outputs = {}
-        for tensor in _tensors(body):
+        tensors = _tensors(body)
+        if key and body.get("id") not in (None, "", key):
+            raise Malformed("it has the id of another request")
+        for tensor in tensors:
             size = (tensor.get("parameters") or {}).get("binary_data_size")
             outputs[tensor["name"]] = (tensor, raw[:size] if size is not None else None)
             raw = raw[size or 0 :]
@@ -165,7 +175,7 @@ class Json:
     def address(self, url: str) -> str:
         return url
 
-    def request(self, queries: Any) -> Body:
+    def request(self, queries: Any, key: str = "") -> Body:
         if callable(self.template):
             made = self.template(queries)
             return Body(made, {}) if isinstance(made, bytes) else Body(_dumped(made))
@@ -180,7 +190,7 @@ class Json:
         """Return the secrets of a request: variables of the environment, and what looks like a credential."""
         return [] if callable(self.template) else [Confidential(text) for text in _revealed(self.template)]
 
-    def response(self, content: bytes, headers: Mapping[str, str]) -> Any:
+    def response(self, content: bytes, headers: Mapping[str, str], key: str = "") -> Any:
         body = _loaded(content)
         found = self.path(body) if callable(self.path) else _at(body, self.path)
         return [found] if self.single else found
@@ -218,7 +228,7 @@ def _revealed(template: Any, name: str = "") -> list[str]:
     if isinstance(template, Env):
         return [template.reveal()]
     if isinstance(template, str):
-        secret = template not in ("{row}", "{rows}") and (SECRET_KEYS.search(name) or TOKEN.search(template))
+        secret = template not in ROWS and (SECRET_KEYS.search(name) or TOKEN.search(template))
         return [template] if secret else []
     if isinstance(template, Mapping):
         return [text for key, part in template.items() for text in _revealed(part, f"{name} {key}")]
@@ -289,4 +299,17 @@ def _tensor(tensor: Any, raw: bytes | None) -> Any:
     dtype = DATATYPES[datatype].newbyteorder("<")
     if raw is not None:
         return np.frombuffer(raw, dtype).reshape(shape)
+    kinds = _kinds(tensor["data"])
+    if not kinds <= JSON_KINDS[dtype.kind]:
+        found = ", ".join(sorted(kind.__name__ for kind in kinds - JSON_KINDS[dtype.kind]))
+        raise Malformed(f"its tensor of type {datatype} holds values of type {found}")
     return np.array(tensor["data"], dtype=dtype).reshape(shape)
+
+
+def _kinds(data: Any) -> set[type]:
+    """Return the types of the values in nested lists."""
+    found = set(map(type, data))
+    if list in found:
+        nested = (_kinds(part) for part in data if isinstance(part, list))
+        found = found.difference([list]).union(*nested)
+    return found

@@ -1,5 +1,9 @@
-"""A scikit-learn estimator or pipeline as a model: probabilities, decisions or predictions, with their names."""
+"""An estimator or pipeline as a model: probabilities, decisions or predictions, with their names.
 
+Estimators are those of scikit-learn, and of LightGBM, CatBoost and XGBoost, which have the same methods.
+"""
+
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -7,12 +11,18 @@ import numpy as np
 
 from geex._arrays.arrays import Array, host
 from geex._problem.digest import digest
+from geex._problem.foreign_model import Carried
+from geex._problem.table.frames import is_category, pandas
 from geex._query.limits import Limits
-from geex.errors import AnswerError, InputError, MissingPackage
+from geex.errors import AnswerError, InputError
 from geex.models.output_conversions import Indicator
 
 # Methods of an estimator that give scores, in order of preference.
-OUTPUTS = ("predict_proba", "decision_function", "predict")
+ESTIMATOR_OUTPUTS = ("predict_proba", "decision_function", "predict")
+# Attributes that hold the names of the columns of the fit; the second is CatBoost's.
+NAME_ATTRIBUTES = ("feature_names_in_", "feature_names_")
+# Names that LightGBM and CatBoost give to the columns of an array.
+NUMBERED_NAME = re.compile(r"(Column_)?\d+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +63,16 @@ class Sklearn:
     @property
     def names(self) -> tuple[str, ...] | None:
         """The names of the columns of the fit, or None."""
-        names = getattr(self.estimator, "feature_names_in_", None)
-        return None if names is None else tuple(map(str, names))
+        for attribute in NAME_ATTRIBUTES:
+            names = getattr(self.estimator, attribute, None)
+            if names is not None and not all(NUMBERED_NAME.fullmatch(str(name)) for name in names):
+                return tuple(map(str, names))
+        return None
+
+    @property
+    def frames(self) -> bool:
+        """Whether it was fitted with a data frame, and takes data frames."""
+        return self.names is not None
 
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -64,25 +82,49 @@ class Sklearn:
 
     def _table(self, queries: Any) -> Any:
         """Return the queries under the column names of the fit: a pipeline may select columns by name."""
-        names = getattr(self.estimator, "feature_names_in_", None)
-        if isinstance(queries, list) or hasattr(queries, "columns"):
+        if isinstance(queries, list):
             return queries
+        if hasattr(queries, "columns"):
+            return self._typed(queries)
         rows = host(queries)
-        if names is None or rows.ndim != 2 or rows.dtype.kind not in "buif":
+        if self.names is None or rows.ndim != 2 or rows.dtype.kind not in "buif":
             return rows
-        try:
-            from pandas import DataFrame
-        except ImportError:
-            raise MissingPackage(
-                "An estimator that was fitted with column names needs pandas. Run `pip install pandas` (the extra "
-                "`sklearn`).",
-                code="pandas-missing",
-            ) from None
-        return DataFrame(rows, columns=names)
+        return self._typed(pandas().DataFrame(rows, columns=self.names))
+
+    def _typed(self, frame: Any) -> Any:
+        """Return a data frame with the categorical columns that the estimator was fitted with.
+
+        LightGBM keeps the categories of the fit, and reads each cell by them. Other estimators need a column in the
+        type of the fit.
+        """
+        places = [place for place in self._categorical() if place < len(frame.columns)]
+        plain = [place for place in places if not is_category(frame.dtypes.iloc[place])]
+        if not plain:
+            return frame
+        if not hasattr(self.estimator, "booster_"):
+            raise InputError(
+                f"Column {str(frame.columns[plain[0]])!r} was categorical when {type(self.estimator).__name__} was "
+                "fitted, and its type is not known here.",
+                code="column-not-categorical",
+                fix="Pass x as a data frame of one row, frame.iloc[[0]], which keeps the types of its columns.",
+            )
+        return frame.astype({frame.columns[place]: "category" for place in plain})
+
+    def _categorical(self) -> list[int]:
+        """Return the numbers of the columns that must be categorical."""
+        booster = getattr(self.estimator, "booster_", None)
+        if booster is not None:  # LightGBM
+            kept, places = booster.pandas_categorical or [], booster.params.get("categorical_column", [])
+            return list(places) if isinstance(places, list) and len(kept) == len(places) else []
+        if not hasattr(self.estimator, "get_booster"):
+            return []
+        return [place for place, kind in enumerate(self.estimator.get_booster().feature_types or []) if kind == "c"]
 
 
 def sklearn(estimator: Any, output: str | None = None, *, limits: Limits | None = None) -> Sklearn:
     """Make a model out of a fitted scikit-learn estimator or pipeline, or any object with the same methods.
+
+    `geex.explain(estimator, x)` does this by itself. Call it to choose the output.
 
     Parameters
     ----------
@@ -118,11 +160,11 @@ def sklearn(estimator: Any, output: str | None = None, *, limits: Limits | None 
     >>> model(np.array([[0.5]])).round(3)
     array([[0.5, 0.5]])
     """
-    have = [name for name in OUTPUTS if hasattr(estimator, name)]
+    have = [name for name in ESTIMATOR_OUTPUTS if hasattr(estimator, name)]
     if isinstance(estimator, type) or not have:
         got = f"the class {estimator.__name__}" if isinstance(estimator, type) else f"a {type(estimator).__name__}"
         raise InputError(
-            f"`estimator` must be a fitted estimator with {' or '.join(OUTPUTS)}; got {got}.",
+            f"`estimator` must be a fitted estimator with {' or '.join(ESTIMATOR_OUTPUTS)}; got {got}.",
             code="estimator-without-scores",
         )
     if output is not None and output not in have:
@@ -131,3 +173,8 @@ def sklearn(estimator: Any, output: str | None = None, *, limits: Limits | None 
             code="output-unknown",
         )
     return Sklearn(estimator, output or have[0], limits or Limits())
+
+
+def as_model(model: Any) -> Any:
+    """Return an estimator as a model, and anything else as it is."""
+    return sklearn(model) if not callable(model) and Carried(model).estimator else model

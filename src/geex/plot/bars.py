@@ -13,13 +13,14 @@ from geex.plot.view import Output, Scene, scene
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LONGEST = 40
+# Characters of a feature's name.
+LONGEST_LABEL = 40
 
 
 def bars(explanation: Explanation, *, most: int = 15, level: float = 0.95) -> "Figure":
     """Draw the features with the largest absolute values as bars with intervals, in a panel for each output.
 
-    Bars whose interval includes zero are pale.
+    Bars that may be noise, after correction for the number of features, are pale; the others come first.
 
     Parameters
     ----------
@@ -46,20 +47,20 @@ def bars(explanation: Explanation, *, most: int = 15, level: float = 0.95) -> "F
     figure = empty(5.2 * len(seen.outputs), 0.32 * count + 1.2)
     panels = panels_of(figure, 1, len(seen.outputs))
     for axis, output in zip(panels, seen.outputs, strict=True):
-        order = np.argsort(-np.abs(output.values), kind="stable")[:count]
-        panel(axis, seen, output, order, seen.reach(level))
+        panel(axis, seen, output, output.order(count, level), level)
         axis.set_title(plain(f"{output.label}: {output.output:.4g}"))
     return figure
 
 
-def panel(axis: Any, seen: Scene, output: Output, order: np.ndarray, reach: float) -> None:
+def panel(axis: Any, seen: Scene, output: Output, order: np.ndarray, level: float) -> None:
     """Bars of the features in `order`, the first on top."""
-    values, error = output.values[order], reach * np.nan_to_num(output.stderr[order])
+    values, centre = output.shown(level)[order], output.centre[order]
+    error = np.nan_to_num(output.interval(level)[1][order] - centre)
     places = np.arange(len(order))
     colours = [hexadecimal(FOR if value >= 0 else AGAINST) for value in values]
     drawn = axis.barh(places, values, color=colours)
-    axis.errorbar(output.centre[order], places, xerr=error, fmt="none", ecolor="#333333", capsize=2, elinewidth=1.2)
-    for bar, sure in zip(drawn, output.sure(reach)[order], strict=True):
+    axis.errorbar(centre, places, xerr=error, fmt="none", ecolor="#333333", capsize=2, elinewidth=1.2)
+    for bar, sure in zip(drawn, output.sure(level)[order], strict=True):
         bar.set_alpha(0.9 if sure else 0.35)
     axis.axvline(0, color="#333333", linewidth=0.8)
     axis.set_yticks(places, labels=[plain(_short(name(seen, int(i))) + seen.cell(int(i))) for i in order])
@@ -78,4 +79,4 @@ def name(seen: Scene, feature: int) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"

@@ -9,6 +9,7 @@ from geex._arrays.validation import whole
 from geex._explain.estimate import estimate
 from geex._plan.plan import Plan
 from geex._results.explanation import Explanation
+from geex._results.findings import quantile
 from geex.errors import InputError
 from geex.plot.bars import name
 from geex.plot.canvas import bare, empty, panels_of, plain
@@ -17,8 +18,10 @@ from geex.plot.view import Output, Scene, scene
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LEAST = 100
-FEATURES = 5
+# Queries at the first point.
+FIRST_POINT = 100
+# Features with a line.
+SHOWN_FEATURES = 5
 
 
 def convergence(explanation: Explanation, *, points: int = 8, level: float = 0.95) -> "Figure":
@@ -55,12 +58,12 @@ def convergence(explanation: Explanation, *, points: int = 8, level: float = 0.9
     seen = [scene(step) for step in steps]
     queries = [step.queries for step in steps]
     last = seen[-1].outputs[0]
-    chosen = np.argsort(-np.abs(last.values), kind="stable")[:FEATURES]
+    chosen = last.order(SHOWN_FEATURES, level)
     figure = empty(9.6 if explanation.adds_up else 5.2, 3.6)
     panels = panels_of(figure, 1, 2 if explanation.adds_up else 1)
     _values(panels[0], queries, seen, chosen, level)
     if explanation.adds_up:
-        _gap(panels[1], queries, [one.outputs[0] for one in seen], seen[-1].reach(level))
+        _gap(panels[1], queries, [one.outputs[0] for one in seen], quantile(level, last.freedom))
     return figure
 
 
@@ -69,7 +72,7 @@ def prefixes(explanation: Explanation, count: int) -> list[Explanation]:
     record = explanation.record
     assert record is not None
     rows = int(record.answers[0].shape[0])
-    least = max([LEAST, *(plan.search.least for plan in record.plans)])
+    least = max([FIRST_POINT, *(plan.search.least for plan in record.plans)])
     steps = []
     for size in np.unique(np.geomspace(min(least, rows), rows, count).astype(int))[:-1]:
         draws = [plan.search.afford(int(size)) for plan in record.plans]
@@ -91,11 +94,11 @@ def _leg(plan: Plan, draws: int) -> Plan:
 
 def _values(axis: Any, queries: list[int], seen: list[Scene], chosen: np.ndarray, level: float) -> None:
     for feature in chosen:
-        values = np.array([one.outputs[0].values[feature] for one in seen])
-        error = np.array([one.reach(level) * one.outputs[0].stderr[feature] for one in seen])
+        values = np.array([one.outputs[0].shown(level)[feature] for one in seen])
+        ends = [one.outputs[0].interval(level) for one in seen]
+        low, high = (np.array([end[side][feature] for end in ends]) for side in (0, 1))
         line = axis.plot(queries, values, marker="o", markersize=3, label=plain(name(seen[-1], int(feature))))[0]
-        centre = np.array([one.outputs[0].centre[feature] for one in seen])
-        axis.fill_between(queries, centre - error, centre + error, alpha=0.12, color=line.get_color(), linewidth=0)
+        axis.fill_between(queries, low, high, alpha=0.12, color=line.get_color(), linewidth=0)
     axis.set_title(f"the {len(chosen)} largest values")
     axis.legend(frameon=False, fontsize="x-small")
     _against_queries(axis, "value")

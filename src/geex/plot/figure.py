@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+# What `kind` may name.
 KINDS = (*SHOWS, "outputs", "bars", "convergence")
 
 
@@ -31,12 +32,12 @@ def figure(
     if callable(kind):
         return kind(explanation)
     if kind is None:
-        kind = "bars" if scene(explanation, image, errors=False).index is None else "signed"
+        kind = "bars" if scene(explanation, image, errors=False).index is None else "sure"
     if kind not in KINDS:
         raise InputError(
             f"`kind` must be one of {', '.join(KINDS)}, or a function of yours; got {kind!r}.", code="kind-unknown"
         )
-    look = Look(kind if kind in SHOWS else "signed", percentile, opacity, top, level)
+    look = Look(kind if kind in SHOWS else "sure", percentile, opacity, top, level)
     if kind == "bars":
         return bars(explanation, level=level)
     if kind == "convergence":

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from geex._results.explanation import Explanation
+from geex._results.findings import LEVEL
 from geex.errors import InputError
 from geex.plot.bars import panel as bar_panel
 from geex.plot.canvas import empty, panels_of, plain
@@ -15,8 +14,10 @@ from geex.plot.view import Output, Scene, scene
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SIDE = 3.2
-COLUMNS = 5
+# The width of a panel, in inches.
+PANEL_SIDE = 3.2
+# Explanations in a row.
+PANEL_COLUMNS = 5
 
 
 def overlay(explanation: Explanation, *, look: Look | None = None, image: Any = None) -> "Figure":
@@ -27,7 +28,7 @@ def overlay(explanation: Explanation, *, look: Look | None = None, image: Any = 
     explanation
         An explanation whose features have a place in an image.
     look
-        Which values are shown, and how strongly. None: `Look()`.
+        Which values are shown, and how strongly. None: `Look("sure")`, which greys what may be noise.
     image
         What is shown, (h, w) or (h, w, 3): the input before its preprocessing. None: x.
 
@@ -41,7 +42,7 @@ def overlay(explanation: Explanation, *, look: Look | None = None, image: Any = 
     InputError
         The features have no place in an image.
     """
-    look = look or Look()
+    look = look or Look("sure")
     seen = scene(explanation, image, errors=look.show == "sure")
     return _row(_pictures("plot.overlay", seen), [(output.label, seen, output) for output in seen.outputs], look)
 
@@ -68,7 +69,7 @@ def outputs(explanation: Explanation, *, count: int = 5, look: Look | None = Non
     InputError
         The features have no place in an image.
     """
-    look = look or Look()
+    look = look or Look("sure")
     seen = scene(explanation, image, outputs=count, errors=look.show == "sure")
     panels = [(f"{output.label}\n{output.output:.3g}", seen, output) for output in seen.outputs]
     return _row(_pictures("plot.outputs", seen), panels, look, shared=True)
@@ -100,7 +101,7 @@ def compare(explanations: Mapping[str, Explanation], *, look: Look | None = None
             f"{type(explanations).__name__} with nothing to show.",
             code="explanations-not-named",
         )
-    look = look or Look()
+    look = look or Look("sure")
     scenes = {name: scene(one, image, errors=look.show == "sure") for name, one in explanations.items()}
     panels = [(name, seen, seen.outputs[0]) for name, seen in scenes.items()]
     first = next(iter(scenes.values()))
@@ -119,13 +120,13 @@ def _pictures(name: str, seen: Scene) -> Scene:
 
 
 def _row(first: Scene, panels: list[tuple[str, Scene, Output]], look: Look, shared: bool = False) -> "Figure":
-    """The input and its explanations, `COLUMNS` in a row."""
+    """The input and its explanations, `PANEL_COLUMNS` in a row."""
     assert first.picture is not None
     count = 1 + len(panels)
-    columns = min(count, COLUMNS + 1)
+    columns = min(count, PANEL_COLUMNS + 1)
     rows = -(-count // columns)
-    height = first.picture.shape[0] / first.picture.shape[1] * SIDE
-    figure = empty(SIDE * columns + 0.9, (min(max(height, 1.0), 3 * SIDE) + 0.6) * rows)
+    height = first.picture.shape[0] / first.picture.shape[1] * PANEL_SIDE
+    figure = empty(PANEL_SIDE * columns + 0.9, (min(max(height, 1.0), 3 * PANEL_SIDE) + 0.6) * rows)
     axes = panels_of(figure, rows, columns)
     axes[0].imshow(first.picture, interpolation="nearest")
     axes[0].set_title("input")
@@ -156,10 +157,10 @@ def _scale(figure: Any, axis: Any, look: Look, limit: float, origin: float) -> N
 def _bars(panels: list[tuple[str, Scene, Output]]) -> "Figure":
     """The same for features without a picture: bars in one order, that of the first."""
     first = panels[0]
-    order = np.argsort(-np.abs(first[2].values), kind="stable")[:15]
-    figure = empty(SIDE * len(panels) + 1.2, 0.32 * len(order) + 1.2)
+    order = first[2].order(15)
+    figure = empty(PANEL_SIDE * len(panels) + 1.2, 0.32 * len(order) + 1.2)
     axes = panels_of(figure, 1, len(panels), together=True)
     for axis, (title, seen, output) in zip(axes, panels, strict=True):
-        bar_panel(axis, seen, output, order, seen.reach(0.95))
+        bar_panel(axis, seen, output, order, LEVEL)
         axis.set_title(plain(title))
     return figure

@@ -9,6 +9,7 @@ from geex._arrays.arrays import Shape, host
 from geex.errors import InputError
 
 DARK = 64  # pixels of a picture in 0 … 255 that are all below would be all but black
+# Weights of red, green and blue in the brightness (Rec. 601).
 LUMINANCE = np.array([0.299, 0.587, 0.114])
 
 

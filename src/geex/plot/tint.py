@@ -17,8 +17,11 @@ from geex.plot.canvas import AGAINST, DOUBT, FOR
 from geex.plot.picture import grey
 from geex.plot.view import Output, Scene
 
+# What `show` may name.
 SHOWS = ("signed", "positive", "top", "sure")
+# How far the picture fades to white below values.
 FADED = 0.7
+# Brightness of the pixels outside the top.
 DARKENED = 0.25
 
 
@@ -37,7 +40,7 @@ class Look:
     top
         The share of pixels that "top" shows.
     level
-        The level of the intervals that "sure" uses.
+        "sure" greys what may be noise; of the coloured pixels, a share of 1 − `level` at most is expected to be.
 
     Raises
     ------
@@ -69,7 +72,7 @@ class Look:
 def tinted(scene: Scene, output: Output, look: Look, limit: float | None = None) -> np.ndarray:
     """The picture with the values of one output over it: (h, w, 3) in 0 … 255."""
     assert scene.picture is not None
-    values = scene.spread(output.values)
+    values = scene.spread(output.shown(look.level) if look.show == "sure" else output.values)
     limit = output.limit(look.percentile) if limit is None else limit
     if look.show == "top":
         return _lit(scene.picture, values, look.top)
@@ -78,7 +81,7 @@ def tinted(scene: Scene, output: Output, look: Look, limit: float | None = None)
         values = np.maximum(values, 0)
     colour = np.where((values >= 0)[..., None], FOR, AGAINST).astype(float)
     if look.show == "sure":
-        colour[~scene.spread(output.sure(scene.reach(look.level)))] = DOUBT
+        colour[~scene.spread(output.sure(look.level))] = DOUBT
     amount = look.opacity * np.minimum(np.abs(values) / limit, 1)[..., None]
     return _bytes((1 - amount) * paper(scene.picture)[..., None] + amount * colour)
 

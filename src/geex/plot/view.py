@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from geex._arrays.arrays import Shape, host
 from geex._arrays.validation import is_number
@@ -17,18 +16,23 @@ from geex._explain.estimate import estimate
 from geex._plain_text import one_line
 from geex._problem.features import Elements, Pixels, image_axes, regular
 from geex._problem.outputs import scored
+from geex._problem.table.cells import is_missing
 from geex._protocols import Features
 from geex._results.explanation import Explanation
+from geex._results.findings import LEVEL, Findings, check_level, inside, quantile, resolution
+from geex._results.target_axis import numbers, with_axis
 from geex.errors import FeaturesError, InputError, MethodError
 from geex.plot.picture import picture_of
 
-MOST = 5  # outputs that are shown
+SHOWN_OUTPUTS = 5  # outputs that are shown
 
 
 @dataclass(frozen=True, eq=False)
 class Output:
     """One output of the model, explained: values, standard errors and what intervals are around (p,), and its account.
 
+    p_values (p,): of the difference from 0, corrected as `Findings.marks`; NaN where no error is known.
+    freedom: degrees of freedom of the standard errors. family: how many features intervals hold for together.
     origin: the value that has no colour: 0, but the smallest of values that are no shares and all above 0 (RISE's).
     """
 
@@ -41,6 +45,9 @@ class Output:
     values: np.ndarray
     stderr: np.ndarray
     centre: np.ndarray
+    p_values: np.ndarray
+    freedom: float
+    family: int
     origin: float = 0.0
 
     @property
@@ -57,10 +64,34 @@ class Output:
         sizes = np.abs(self.values - self.origin)
         return float(np.percentile(sizes, percentile)) or float(sizes.max()) or 1.0
 
-    def sure(self, reach: float) -> np.ndarray:
-        """Where the interval of `reach` standard errors leaves zero out (p,). No standard error, no doubt."""
-        error = np.nan_to_num(self.stderr, nan=0.0)
-        return np.asarray(np.abs(self.centre) > reach * error)
+    def sure(self, level: float = LEVEL) -> np.ndarray:
+        """Where the value stands out from noise (p,), see `Findings.marks`. No standard error, no doubt."""
+        return ~(self.p_values > 1 - check_level(level))
+
+    def interval(self, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
+        """The ends of the interval of each value (p,), which hold for all together; NaN where no error is known."""
+        reach = self.reach(level) * self.stderr
+        return self.centre - reach, self.centre + reach
+
+    def reach(self, level: float = LEVEL) -> float:
+        """Half the width of an interval, in standard errors."""
+        return quantile(check_level(level), self.freedom, self.family)
+
+    def shown(self, level: float = LEVEL) -> np.ndarray:
+        """The values as they stand beside their intervals (p,): each in its own."""
+        return inside(self.values, *self.interval(level))
+
+    def order(self, count: int, level: float = LEVEL) -> np.ndarray:
+        """The first features of a list: those that stand out, then the others, each by size; of equal ones the first.
+
+        Without errors, by size alone.
+        """
+        return np.lexsort((-np.abs(self.shown(level)), ~self.sure(level)))[:count]
+
+    @property
+    def quiet(self) -> bool:
+        """Whether errors are known, and no value stands out from noise."""
+        return bool((self.stderr > 0).any() and (self.p_values > 1 - LEVEL).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,27 +103,19 @@ class Scene:
         no place in a picture.
     names: of all features (p,).
     cells: what x has there, " = 3.49", where features are the columns of a row, with names.
-    freedom: degrees of freedom of the standard errors.
+    source: the explanation of these outputs, with its answers if they are there.
     """
 
     outputs: list[Output]
     picture: np.ndarray | None
     index: np.ndarray | None
     names: list[str]
-    freedom: float
+    source: Explanation
     cells: Sequence[str] = ()
 
     def cell(self, feature: int) -> str:
         """Return the value of x for a feature, to stand behind its name; "" where there is none."""
         return self.cells[feature] if self.cells else ""
-
-    def reach(self, level: float) -> float:
-        """Half the width of an interval at `level`, in standard errors."""
-        if not is_number(level) or not 0 < level < 1:
-            raise InputError(
-                f"`level` must be a probability such as 0.95; got {level!r}.", code="level-not-a-probability"
-            )
-        return float(stdtrit(self.freedom, 0.5 + level / 2))
 
     def spread(self, values: np.ndarray) -> np.ndarray:
         """Values of features (p,) at their pixels (h, w)."""
@@ -101,9 +124,8 @@ class Scene:
 
     def only(self, chosen: np.ndarray) -> "Scene":
         """The same with some of the features alone, for lists that are too long."""
-        outputs = [
-            replace(o, values=o.values[chosen], stderr=o.stderr[chosen], centre=o.centre[chosen]) for o in self.outputs
-        ]
+        arrays = ("values", "stderr", "centre", "p_values")
+        outputs = [replace(o, **{name: getattr(o, name)[chosen] for name in arrays}) for o in self.outputs]
         cells = [self.cell(i) for i in chosen]
         return replace(self, outputs=outputs, names=[self.names[i] for i in chosen], cells=cells)
 
@@ -119,11 +141,11 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
         raise InputError(
             f"Only an explanation can be shown; got {type(explanation).__name__}.", code="not-an-explanation"
         )
-    shown = _estimated(_few(explanation), outputs, errors).numpy()
-    several = isinstance(shown.target, list)
+    source = _estimated(_few(explanation), outputs, errors)
+    shown = source.numpy()
     around = shown.values if shown.centre is None else shown.centre
-    fields = [np.asarray(a if several else a[None], np.float64) for a in (shown.values, shown.stderr, around)]
-    values, stderr, centre = fields
+    fields = (shown.values, shown.stderr, around)
+    values, stderr, centre = (np.asarray(with_axis(a, shown.target), np.float64) for a in fields)
     features = Elements() if shown.features is None else shown.features
     shape = values.shape[1:] if shown.explicand is None else tuple(shown.explicand.shape)
     axis = channel_axis(features, shape)
@@ -137,19 +159,29 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
         picture=picture,
         index=index,
         names=_names(explanation, features, values.shape[1], index),
-        freedom=shown.freedom,
+        source=source,
         cells=_cells(shown, features),
     )
 
 
 def _cells(shown: Explanation, features: Features) -> list[str]:
-    """The values of a row in its columns. For a text or a row of words x is all ones, which means nothing."""
+    """What x has in its columns. For a text x is all ones, which means nothing."""
     row = shown.explicand
     if row is None or row.ndim != 1 or shown.names is None or not features.elementwise:
         return []
+    if shown.cells is not None:
+        return [f" =\u00a0{_cell(value)}" for value in shown.cells.values]
     if shown.settings.absence is not None:
         return []
-    return [f" =\u00a0{value:.4g}".replace("-", "−") for value in row.tolist()]
+    return [f" =\u00a0{_cell(value)}" for value in row.tolist()]
+
+
+def _cell(value: Any) -> str:
+    """The text of a cell."""
+    if is_missing(value):
+        return "missing"
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{value:.4g}".replace("-", "−") if number else one_line(str(value))
 
 
 def channel_axis(features: Features, shape: Shape) -> int | None:
@@ -165,14 +197,14 @@ def channel_axis(features: Features, shape: Shape) -> int | None:
 
 def _few(explanation: Explanation) -> Explanation:
     """Of many explained outputs those with the largest scores."""
-    target = explanation.target
-    if isinstance(target, int) or len(target) <= MOST:
+    targets = explanation.targets
+    if len(targets) <= SHOWN_OUTPUTS:
         return explanation
-    chosen = [int(j) for j in np.argsort(-host(explanation.output), kind="stable")[:MOST]]
+    chosen = [int(j) for j in np.argsort(-host(explanation.output), kind="stable")[:SHOWN_OUTPUTS]]
     rows = ("values", "stderr", "output", "base_value", "gap", "gap_stderr", "centre")
     given = {name: getattr(explanation, name) for name in rows}
     kept: dict[str, Any] = {name: None if rows is None else host(rows)[chosen] for name, rows in given.items()}
-    return replace(explanation, **kept, target=[target[j] for j in chosen], noise=None, reach=None)
+    return replace(explanation, **kept, target=[targets[j] for j in chosen], noise=None, reach=None)
 
 
 def _estimated(explanation: Explanation, outputs: int, errors: bool) -> Explanation:
@@ -217,9 +249,10 @@ def _index(features: Features, shape: Shape, axis: int | None, found: Shape) -> 
 def _outputs(
     shown: Explanation, values: np.ndarray, stderr: np.ndarray, centre: np.ndarray, labels: Sequence[str] | None
 ) -> list[Output]:
-    targets = shown.target if isinstance(shown.target, list) else [shown.target]
-    ends = [np.atleast_1d(np.asarray(end)) for end in (shown.output, shown.base_value, shown.gap, shown.gap_stderr)]
+    ends = [numbers(end) for end in (shown.output, shown.base_value, shown.gap, shown.gap_stderr)]
     ranks = [not shown.adds_up and bool((row > 0).all()) for row in values]
+    around = resolution(ends[0], ends[1], shown.explicand)
+    found = Findings(centre, stderr, shown.freedom, around, shown.findings.neighbours)
     origins = [float(row.min()) if rank else 0.0 for row, rank in zip(values, ranks, strict=True)]
     return [
         Output(
@@ -232,9 +265,12 @@ def _outputs(
             values=values[j],
             stderr=stderr[j],
             centre=centre[j],
+            p_values=found.marks[j],
+            freedom=shown.freedom,
+            family=int(found.counts[j]),
             origin=origins[j],
         )
-        for j, target in enumerate(targets)
+        for j, target in enumerate(shown.targets)
     ]
 
 
@@ -251,7 +287,7 @@ def _names(explanation: Explanation, features: Features, size: int, index: np.nd
         return own
     if index is not None:
         return []
-    shape = explanation.values.shape[1:] if isinstance(explanation.target, list) else explanation.values.shape
+    shape = with_axis(explanation.values, explanation.target).shape[1:]
     if len(shape) == 1:
         return [f"feature {i}" for i in range(size)]
     places = np.ndindex(*(int(n) for n in shape))

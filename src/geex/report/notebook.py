@@ -15,9 +15,11 @@ from geex.plot.view import Output, Scene, scene
 from geex.report.pack import data_url
 from geex.report.words import account_in
 
-LISTED = 10
-SIDE = 224  # pixels of a picture on the screen
+# Features with a bar.
+NOTEBOOK_FEATURES = 10
+NOTEBOOK_SIDE = 224  # pixels of a picture on the screen
 WIDE = 120  # pixels of the longest bar
+# The style of a cell, up to its alignment.
 CELL = "padding:2px 10px 2px 0;text-align:"
 COLOURS = {1: "#d55e00", -1: "#0072b2", 0: "#8c8c8c"}
 
@@ -28,7 +30,8 @@ def shown(explanation: Explanation) -> str:
     made = ", ".join(str(p) for p in (explanation.settings.method, against(explanation), spent(explanation)) if p)
     parts = [_output(explanation, seen, output) for output in seen.outputs]
     note = f'<p style="max-width:46em;color:#777">{escape(" ".join(caveats(explanation)))}</p>'
-    return f"<div><p>{escape(made)}</p>{''.join(parts)}{note}</div>"
+    nothing = escape(explanation.nothing_found)
+    return f"<div>{f'<p><b>{nothing}</b></p>' * bool(nothing)}<p>{escape(made)}</p>{''.join(parts)}{note}</div>"
 
 
 def _output(explanation: Explanation, seen: Scene, output: Output) -> str:
@@ -41,7 +44,7 @@ def _pictures(seen: Scene, output: Output) -> str:
     """The input beside its explanation, in which grey may be noise."""
     if seen.index is None or seen.picture is None:
         return ""
-    look = f"width:{SIDE}px;image-rendering:{'pixelated' if max(seen.index.shape) < SIDE else 'auto'}"
+    look = f"width:{NOTEBOOK_SIDE}px;image-rendering:{'pixelated' if max(seen.index.shape) < NOTEBOOK_SIDE else 'auto'}"
     pair = (("The input", seen.picture), ("Its explanation", tinted(seen, output, Look("sure"))))
     return "".join(
         f'<img alt="{alt}" src="{data_url(picture)}" style="{look};margin-right:8px">' for alt, picture in pair
@@ -49,11 +52,12 @@ def _pictures(seen: Scene, output: Output) -> str:
 
 
 def _features(seen: Scene, output: Output) -> str:
-    """The largest features with bars; grey where the interval includes 0."""
-    order = np.argsort(-np.abs(output.values), kind="stable")[:LISTED]
-    values, errors, reach = output.values[order], output.stderr[order], seen.reach(0.95)
+    """The first features with bars; grey where the value may be noise."""
+    order = output.order(NOTEBOOK_FEATURES)
+    values, errors, sure = output.shown()[order], output.stderr[order], output.sure()[order]
+    low, high = (end[order] for end in output.interval())
     numbers = column(values.tolist(), errors.tolist())
-    longest, sure = float(np.abs(values).max()) or 1.0, output.sure(reach)[order]
+    longest = float(np.abs(values).max()) or 1.0
     rows = [
         _row(
             [
@@ -61,10 +65,10 @@ def _features(seen: Scene, output: Output) -> str:
                 _bar(value / longest, certain),
                 numbers.signed(value),
                 "" if np.isnan(error) else f"± {numbers.text(error)}",
-                numbers.interval(middle - reach * error, middle + reach * error),
+                numbers.interval(*ends),
             ]
         )
-        for i, value, error, middle, certain in zip(order, values, errors, output.centre[order], sure, strict=True)
+        for i, value, error, certain, *ends in zip(order, values, errors, sure, low, high, strict=True)
     ]
     unit = f", × {numbers.unit}" if numbers.unit else ""
     head = _row(["Feature", "", f"Value{unit}", "Std. error", "95% interval"], "th")

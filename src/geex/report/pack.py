@@ -13,30 +13,33 @@ import numpy as np
 
 from geex.plot.view import Output
 
-FINE = 8
-LARGEST = 32767
-CODES = 253
+# Steps for a typical value.
+FINE_STEPS = 8
+# The largest code of a value, in 16 bits.
+LARGEST_CODE = 32767
+# Codes of standard errors, evenly spaced in logarithms; two more mean 0 and unknown.
+ERROR_CODES = 253
 
 
-def packed(output: Output, reach: float) -> dict[str, Any]:
-    """Values, standard errors and a bit for each (is its interval, of `reach` of them, off zero?), and the
-    numbers that unpack them."""
+def packed(output: Output) -> dict[str, Any]:
+    """Values, standard errors and a bit for each (does it stand out from noise?), and the numbers that unpack them."""
+    values = output.shown()
     errors = np.asarray(output.stderr, np.float64)
     known = errors[np.isfinite(errors) & (errors > 0)]
-    largest = float(np.abs(output.values).max())
+    largest = float(np.abs(values).max())
     typical = float(np.median(known)) if known.size else 0.0
-    step = max(largest / LARGEST, min(typical / FINE, largest / 256)) or 1.0
-    whole = (np.rint(output.values / step) + 32768).astype(np.uint16)
+    step = max(largest / LARGEST_CODE, min(typical / FINE_STEPS, largest / 256)) or 1.0
+    whole = (np.rint(values / step) + 32768).astype(np.uint16)
     low, ratio, codes = _codes(errors, known)
     halves = [(whole >> 8).astype(np.uint8).tobytes(), (whole & 255).astype(np.uint8).tobytes()]
-    content = b"".join([*halves, codes, np.packbits(output.sure(reach)).tobytes()])
+    content = b"".join([*halves, codes, np.packbits(output.sure()).tobytes()])
     return {"packed": deflated(content), "step": step, "errorLow": low, "errorRatio": ratio}
 
 
 def plain(output: Output) -> dict[str, Any]:
     """The same numbers as they are, and where their intervals are drawn: lists are short, and may be exact."""
     errors = [float(error) if np.isfinite(error) else None for error in np.asarray(output.stderr)]
-    return {"values": np.asarray(output.values, float).tolist(), "errors": errors, "centre": output.centre.tolist()}
+    return {"values": np.asarray(output.shown(), float).tolist(), "errors": errors, "centre": output.centre.tolist()}
 
 
 def deflated(content: bytes) -> str:
@@ -71,7 +74,7 @@ def _codes(errors: np.ndarray, known: np.ndarray) -> tuple[float, float, bytes]:
     if not known.size:
         return 1.0, 1.0, codes.tobytes()
     low, high = float(known.min()), float(known.max())
-    ratio = max((high / low) ** (1 / CODES), 1 + 1e-9)
+    ratio = max((high / low) ** (1 / ERROR_CODES), 1 + 1e-9)
     positive = np.isfinite(errors) & (errors > 0)
-    codes[positive] = np.rint(np.log(errors[positive] / low) / np.log(ratio)).clip(0, CODES).astype(np.uint8) + 2
+    codes[positive] = np.rint(np.log(errors[positive] / low) / np.log(ratio)).clip(0, ERROR_CODES).astype(np.uint8) + 2
     return low, ratio, codes.tobytes()

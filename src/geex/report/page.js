@@ -22,7 +22,7 @@ async function decode(number) {
   const count = data.features;
   const values = new Float64Array(count);
   const errors = new Float64Array(count);
-  const sure = new Uint8Array(count); // whether the 95% interval leaves zero out
+  const sure = new Uint8Array(count); // whether the value stands out from noise
   for (let i = 0; i < count; i++) {
     const whole = ((bytes[i] << 8) | bytes[count + i]) - 32768;
     values[i] = whole * output.step;
@@ -49,7 +49,7 @@ function settings() {
   };
 }
 
-// What of every feature is shown: 0 nothing, 1 its colour, 2 grey, since its interval includes 0.
+// What of every feature is shown: 0 nothing, 1 its colour, 2 grey, since it may be noise.
 function visible({ values, sure, order }, output, chosen) {
   const shown = new Uint8Array(values.length);
   const count = Math.max(1, Math.round(chosen.strongest * values.length));
@@ -130,10 +130,11 @@ function tag(name, attributes, text) {
 function list(content, output, chosen) {
   const body = find("features");
   const shown = visible(content, output, chosen);
-  const rows = [...content.order].filter((i) => shown[i]);
-  const ends = (i) => Math.abs(output.centre[i]) + data.reach * (content.errors[i] || 0);
+  const drawn = [...content.order].filter((i) => shown[i]);
+  const rows = [...drawn.filter((i) => content.sure[i]), ...drawn.filter((i) => !content.sure[i])];
+  const ends = (i) => Math.abs(output.centre[i]) + output.reach * (content.errors[i] || 0);
   const reach = (i) => Math.max(Math.abs(content.values[i]), ends(i));
-  const limit = Math.max(...[...content.order].slice(0, data.rows).map(reach)) || 1;
+  const limit = Math.max(...[...content.order].slice(0, data.rows).map(reach), ...rows.slice(0, data.rows).map(reach)) || 1;
   body.replaceChildren(
     ...rows.slice(0, data.rows).map((i) => {
       const [value, error] = [content.values[i], content.errors[i]];
@@ -143,7 +144,7 @@ function list(content, output, chosen) {
       const [left, right] = [Math.min(at(0), at(value)), Math.max(at(0), at(value))];
       svg.append(tag("rect", { x: left, y: 1, width: right - left, height: 8, class: look }));
       svg.append(tag("line", { x1: 50, x2: 50, y1: 0, y2: 10, class: "axis" }));
-      const half = data.reach * (error || 0);
+      const half = output.reach * (error || 0);
       svg.append(tag("line", { x1: at(output.centre[i] - half), x2: at(output.centre[i] + half), y1: 5, y2: 5, class: "whisker" }));
       const row = tag("tr", {});
       const bar = tag("td", { class: "bar" });

@@ -25,9 +25,11 @@ from geex.report.region import largest
 from geex.report.replay import call
 from geex.report.sections import Markup, data, drawn, ninths, outputs, stage, style, texts
 
-OUTPUTS = 5
-STEPS = 50
-LISTED = 100  # features that a long list keeps for each output
+# The most outputs of a page.
+PAGE_OUTPUTS = 5
+# Steps of the deletion curve, and so queries.
+CURVE_STEPS = 50
+PAGE_FEATURES = 100  # features that a long list keeps for each output
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +54,11 @@ def write(explanation: Explanation, path: Path, extras: Extras) -> Path:
 def page(explanation: Explanation, extras: Extras | None = None) -> str:
     """Return the report as text."""
     extras = extras or Extras()
-    whole = scene(explanation, extras.image, outputs=OUTPUTS)
+    whole = scene(explanation, extras.image, outputs=PAGE_OUTPUTS)
     seen = whole if whole.index is not None else _shortened(whole)
     things, numbers, about = _things(seen), style(seen), _about(extras)
     made = [*extras.curves, *([] if extras.model is None else _curve(explanation, extras.model))]
-    regions = largest(explanation, whole)
+    regions = largest(whole)
     sentences = [
         texts(explanation, whole, output, found, things) for output, found in zip(whole.outputs, regions, strict=True)
     ]
@@ -124,7 +126,7 @@ def _curve(explanation: Explanation, model: Model) -> list[Curve | str]:
             code="answers-missing",
         )
     task = record.task
-    step = max(1, -(-int(np.prod(explanation.values.shape)) // STEPS))
+    step = max(1, -(-int(np.prod(explanation.values.shape)) // CURVE_STEPS))
     try:
         return [deletion(model, task.explicand, explanation, replacement=task.baselines[0], step=step)]
     except AnswerError as error:
@@ -132,12 +134,11 @@ def _curve(explanation: Explanation, model: Model) -> list[Curve | str]:
 
 
 def _shortened(seen: Scene) -> Scene:
-    """Of a long list only the largest features of every output."""
+    """Of a long list only the first features of every output."""
     size = len(seen.outputs[0].values)
-    if size <= 2 * LISTED:
+    if size <= 2 * PAGE_FEATURES:
         return seen
-    largest = [np.argsort(-np.abs(output.values), kind="stable")[:LISTED] for output in seen.outputs]
-    return seen.only(np.unique(np.concatenate(largest)))
+    return seen.only(np.unique(np.concatenate([output.order(PAGE_FEATURES) for output in seen.outputs])))
 
 
 def _things(seen: Scene) -> str:

@@ -1,53 +1,103 @@
-"""The largest region of a picture that stands out, and its outline.
+"""The part of a picture that counts most, and its outline.
 
-A region is made of neighbouring features whose intervals exclude 0 on the same side. Among several the one with the
-largest |Σ values| is taken. In a list of features every feature is a region of its own.
+The parts are the ninths of the picture, chosen before anything is known of the values. That with the largest |Σ values|
+is shown, if its interval excludes 0. The interval is that of the sum, corrected for the choice among m ninths:
+
+    |Σ_{k∈R} (centre_k − ξ_k)| ≤ q stderr(Σ_{k∈R} ξ_k)   for all ninths R together,   q = −T⁻¹(α / 2m)
+
+In a list every feature is a part of its own, with its simultaneous interval.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import prod
 
 import numpy as np
-from scipy.ndimage import label
 
 from geex._arrays.arrays import host, like
-from geex._results.explanation import Explanation
+from geex._results.findings import LEVEL, inside, quantile
 from geex.errors import MethodError
-from geex.plot.view import Output, Scene, channel_axis
+from geex.plot.view import Output, Scene
 
-TOUCHING = np.ones((3, 3))  # pixels that share a corner are neighbours
-LEVEL = 0.95
+# Parts along each side of a picture.
+REGION_SIDE = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A region: which features (p,), their sum and its interval. joint: whether the interval is that of the sum; else
-    it is the widest that it can be."""
+    """A part: which features (p,), the sum of their values, and an interval that holds after the choice."""
 
     features: np.ndarray
     value: float
     low: float
     high: float
-    joint: bool
 
 
-def largest(explanation: Explanation, seen: Scene) -> list[Found | None]:
-    """Return the largest region of every output, None where nothing stands out."""
-    reach = seen.reach(LEVEL)
-    masks = [_largest(seen, output, output.sure(reach)) for output in seen.outputs]
-    known = [number for number, mask in enumerate(masks) if mask is not None]
-    found: list[Found | None] = [None] * len(masks)
-    if not known:
-        return found
-    rows = np.stack([mask for mask in masks if mask is not None]).astype(float)
-    sums = _joint(explanation, rows, [seen.outputs[number].target for number in known])
-    for place, number in enumerate(known):
-        output, features = seen.outputs[number], rows[place] > 0
-        if sums is None:
-            value, centre, error = (float(a[features].sum()) for a in (output.values, output.centre, output.stderr))
-        else:
-            value, centre, error = (float(array[place, place]) for array in sums)
-        found[number] = Found(features, value, centre - reach * error, centre + reach * error, sums is not None)
-    return found
+def largest(seen: Scene) -> list[Found | None]:
+    """Return the part of every output that counts most, None where nothing stands out."""
+    if seen.index is None:
+        return [_feature(output) for output in seen.outputs]
+    rows = ninths(seen)
+    sums = zip(*(_joint(seen, rows) or _separate(seen, rows)), strict=True)
+    return [_ninth(rows, *own, output.freedom) for own, output in zip(sums, seen.outputs, strict=True)]
+
+
+def ninths(seen: Scene) -> np.ndarray:
+    """Return which features have their middle in each ninth of the picture (9, p)."""
+    assert seen.index is not None
+    count, (height, width) = len(seen.outputs[0].values), seen.index.shape
+    pixels = np.maximum(np.bincount(seen.index.ravel(), minlength=count), 1)
+    places = []
+    for place, size in zip(np.indices(seen.index.shape), (height, width), strict=True):
+        middle = np.bincount(seen.index.ravel(), weights=place.ravel(), minlength=count) / pixels
+        places.append(np.minimum((REGION_SIDE * (middle + 0.5) / size).astype(int), REGION_SIDE - 1))
+    part = REGION_SIDE * places[0] + places[1]
+    return np.asarray(part == np.arange(REGION_SIDE**2)[:, None], float)
+
+
+def _joint(seen: Scene, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return sums, the centres of their intervals and their standard errors (k, 9); None if there are no answers."""
+    record = seen.source.record
+    if record is None:
+        return None
+    if prod(record.task.features.shape(tuple(record.task.explicand.shape))) != rows.shape[1]:
+        return None  # what is shown are sums over channels
+    try:
+        found = record.regions(like(rows, record.task.explicand))
+    except MethodError:
+        return None  # the method has no errors of sums
+    own = [record.targets.index(output.target) for output in seen.outputs]
+    values, centres, errors = (np.asarray(host(array), np.float64)[own] for array in found)
+    return values, centres, errors
+
+
+def _separate(seen: Scene, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the same from the features' own errors: the widest that joint ones can be."""
+    arrays = ([getattr(output, name) for output in seen.outputs] for name in ("values", "centre", "stderr"))
+    values, centres, errors = (np.stack(own) @ rows.T for own in arrays)
+    return values, centres, errors
+
+
+def _ninth(
+    rows: np.ndarray, values: np.ndarray, centres: np.ndarray, errors: np.ndarray, freedom: float
+) -> Found | None:
+    """Return the ninth that counts most for one output, given sums, centres and errors (9,)."""
+    half = quantile(LEVEL, freedom, int(np.sum(errors > 0))) * errors
+    low, high = centres - half, centres + half
+    shown = inside(values, low, high)
+    sure = (low > 0) | (high < 0)
+    if not sure.any():
+        return None
+    best = int(np.argmax(np.abs(shown) * sure))
+    return Found(rows[best] > 0, float(shown[best]), float(low[best]), float(high[best]))
+
+
+def _feature(output: Output) -> Found | None:
+    """Return the largest feature that stands out."""
+    if not output.sure().any():
+        return None
+    best = int(np.argmax(np.abs(output.shown()) * output.sure()))
+    low, high = (float(end[best]) for end in output.interval())
+    return Found(np.arange(len(output.values)) == best, float(output.shown()[best]), low, high)
 
 
 def outline(seen: Scene, found: Found | None) -> str:
@@ -65,45 +115,3 @@ def _runs(edges: np.ndarray) -> list[tuple[int, int, int]]:
     steps = np.diff(np.pad(edges.astype(int), ((0, 0), (1, 1))), axis=1)
     starts, ends = np.argwhere(steps == 1), np.argwhere(steps == -1)
     return [(int(row), int(first), int(last)) for (row, first), (_, last) in zip(starts, ends, strict=True)]
-
-
-def _largest(seen: Scene, output: Output, sure: np.ndarray) -> np.ndarray | None:
-    """The features of the largest region (p,)."""
-    candidates = [_of_one_sign(seen, output.values, sure & (sign * output.values > 0)) for sign in (1, -1)]
-    known = [mask for mask in candidates if mask is not None]
-    return max(known, key=lambda mask: abs(float(output.values[mask].sum())), default=None)
-
-
-def _of_one_sign(seen: Scene, values: np.ndarray, chosen: np.ndarray) -> np.ndarray | None:
-    """The largest region of chosen features (p,), whose values have one sign."""
-    if not chosen.any():
-        return None
-    if seen.index is None:
-        return np.asarray(np.arange(len(chosen)) == np.argmax(np.abs(values) * chosen))
-    pieces, _ = label(seen.spread(chosen), structure=TOUCHING)
-    features, first = np.unique(seen.index, return_index=True)
-    owner = np.zeros(len(chosen), int)
-    owner[features] = pieces.ravel()[first]
-    sums = np.abs(np.bincount(owner, weights=values * chosen))
-    sums[0] = -1.0
-    return np.asarray(owner == np.argmax(sums))
-
-
-def _joint(explanation: Explanation, rows: np.ndarray, targets: list[int]) -> tuple[np.ndarray, ...] | None:
-    """Sums, what their intervals are around, and joint errors, (k, r) each; None where the answers are gone."""
-    record = explanation.record
-    if record is None:
-        return None
-    shape = tuple(explanation.values.shape)[1 if isinstance(explanation.target, list) else 0 :]
-    if rows.shape[1] != int(np.prod(shape)):  # values of elements, which are shown as pixels
-        axis = channel_axis(record.task.features, shape)
-        assert axis is not None
-        grid = tuple(n for i, n in enumerate(shape) if i != axis)
-        spread = np.expand_dims(rows.reshape(-1, *grid), axis + 1)
-        rows = np.broadcast_to(spread, (len(rows), *shape)).reshape(len(rows), -1)
-    try:
-        sums = replace(record, targets=targets).regions(like(rows, record.task.explicand))
-    except MethodError:
-        return None
-    values, centre, errors = (np.asarray(host(part), np.float64) for part in sums)
-    return values, centre, errors

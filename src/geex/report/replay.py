@@ -13,7 +13,8 @@ from geex._problem.declared import Call, Unnamed, Value
 from geex._problem.declared import code as declared_code
 from geex._results.explanation import Explanation
 
-SMALL = 64  # numbers that are written out
+WRITTEN = 64  # numbers that are written out
+# The default features, which a call leaves out.
 ELEMENTS = Call("Elements")
 
 
@@ -78,7 +79,8 @@ def _array(explanation: Explanation, name: str, values: dict[str, Value]) -> str
     """A line that makes x or the baseline; "" where it is too long, unknown or not used."""
     array = explanation.explicand if name == "x" else explanation.baseline
     used = name == "x" or isinstance(values["baseline"], Unnamed)
-    if array is None or not used or explanation.settings.library != "numpy" or int(np.prod(array.shape)) > SMALL:
+    plain = explanation.cells is None and explanation.settings.library == "numpy"
+    if array is None or not used or not plain or int(np.prod(array.shape)) > WRITTEN:
         return ""
     numbers = np.asarray(host(array))
     return f"{name} = np.array({numbers.tolist()}, dtype={str(numbers.dtype)!r})"
@@ -86,5 +88,7 @@ def _array(explanation: Explanation, name: str, values: dict[str, Value]) -> str
 
 def _shape(explanation: Explanation) -> str:
     """The comment on an x that is not written out."""
+    if explanation.cells is not None:
+        return f"# x: a row with the columns {', '.join(explanation.cells.names)}"
     shape = "" if explanation.explicand is None else f", an array of shape {tuple(explanation.explicand.shape)}"
     return f"# x: the input{shape}"

@@ -16,8 +16,8 @@ from geex.report.chart import chart
 from geex.report.pack import data_url, deflated, packed, plain
 from geex.report.region import Found, outline
 
-SMALL = 160  # below this many pixels across, pixels are drawn as squares
-ROWS = 30  # of a list of features
+SMALL_PICTURE = 160  # below this many pixels across, pixels are drawn as squares
+LIST_ROWS = 30  # of a list of features
 
 
 class Markup(str):
@@ -27,7 +27,7 @@ class Markup(str):
 
 
 def texts(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> dict[str, Any]:
-    """Return the sentences about one output, and the outline of its largest region."""
+    """Return the sentences about one output, and the outline of the part that counts most."""
     texts: dict[str, Any] = {
         "target": output.target,
         "label": output.label,
@@ -47,9 +47,9 @@ def texts(explanation: Explanation, seen: Scene, output: Output, found: Found | 
 
 def style(seen: Scene) -> Column:
     """Return how the numbers of a list are written: alike for all outputs."""
-    largest = [(output, np.argsort(-np.abs(output.values), kind="stable")[:ROWS]) for output in seen.outputs]
-    values = np.concatenate([output.values[order] for output, order in largest])
-    return column(values.tolist(), np.concatenate([output.stderr[order] for output, order in largest]).tolist())
+    first = [(output, output.order(LIST_ROWS)) for output in seen.outputs]
+    values = np.concatenate([output.shown()[order] for output, order in first])
+    return column(values.tolist(), np.concatenate([output.stderr[order] for output, order in first]).tolist())
 
 
 def stage(seen: Scene, first: dict[str, Any], total: int, numbers: Column) -> Markup:
@@ -60,7 +60,7 @@ def stage(seen: Scene, first: dict[str, Any], total: int, numbers: Column) -> Ma
 def _picture(seen: Scene, first: dict[str, Any]) -> Markup:
     assert seen.picture is not None
     height, width = seen.picture.shape[:2]
-    small = " small" if max(height, width) < SMALL else ""
+    small = " small" if max(height, width) < SMALL_PICTURE else ""
     size = f'width="{width}" height="{height}"'
     still = data_url(tinted(seen, seen.outputs[0], Look("sure")))
     return Markup(f"""<div class="pair{small}">
@@ -86,9 +86,9 @@ def _picture(seen: Scene, first: dict[str, Any]) -> Markup:
 
 def _list(seen: Scene, total: int, numbers: Column) -> Markup:
     count = len(seen.outputs[0].values)
-    few = "All features" if total <= ROWS else f"The {min(ROWS, count)} largest of {total:,} features"
+    few = "All features" if total <= LIST_ROWS else f"{min(LIST_ROWS, count)} of {total:,} features"
     output = seen.outputs[0]
-    order = np.argsort(-np.abs(output.values), kind="stable")[:ROWS]
+    order = output.order(LIST_ROWS)
     names = _names(seen)
     rows = "".join(
         f'<tr><th scope="row">{escape(names[i])}</th><td class="bar"></td><td>{_value(output, i, numbers)}</td></tr>'
@@ -97,7 +97,8 @@ def _list(seen: Scene, total: int, numbers: Column) -> Markup:
     unit = f", × {numbers.unit}" if numbers.unit else ""
     return Markup(f"""<div class="scroll">
       <table class="features">
-        <caption>{few}: value ± standard error; lines are 95% intervals, grey bars may be noise</caption>
+        <caption>{few}, those that stand out first: value ± standard error. Lines are 95% intervals, which hold
+          for all features together. Grey bars may be noise.</caption>
         <thead><tr><th scope="col">Feature</th><th scope="col">against · for</th>
           <th scope="col">Value{unit}</th></tr></thead>
         <tbody id="features">{rows}</tbody>
@@ -112,7 +113,7 @@ def _names(seen: Scene) -> list[str]:
 
 def _value(output: Output, feature: int, numbers: Column) -> str:
     error = float(output.stderr[feature])
-    return numbers.signed(float(output.values[feature])) + ("" if np.isnan(error) else f" ± {numbers.text(error)}")
+    return numbers.signed(float(output.shown()[feature])) + ("" if np.isnan(error) else f" ± {numbers.text(error)}")
 
 
 def outputs(given: list[Output]) -> Markup:
@@ -131,10 +132,11 @@ def ninths(explanation: Explanation, seen: Scene, first: dict[str, Any]) -> Mark
     if seen.index is None:
         return Markup("")
     what = "Values, summed over each ninth" if explanation.adds_up else "Mean value of each ninth"
-    head = "".join(f'<th scope="col">{column}</th>' for column in words.COLUMNS)
+    head = "".join(f'<th scope="col">{column}</th>' for column in words.COLUMN_WORDS)
     cells = [f"<td>{escape(part)}</td>" for part in first["ninths"]]
     rows = "".join(
-        f'<tr><th scope="row">{row}</th>{"".join(cells[3 * i : 3 * i + 3])}</tr>' for i, row in enumerate(words.ROWS)
+        f'<tr><th scope="row">{row}</th>{"".join(cells[3 * i : 3 * i + 3])}</tr>'
+        for i, row in enumerate(words.ROW_WORDS)
     )
     return Markup(f"""<section aria-labelledby="ninths-heading">
     <h3 id="ninths-heading">The picture in nine numbers</h3>
@@ -168,16 +170,16 @@ def data(seen: Scene, sentences: list[dict[str, Any]], numbers: Column) -> str:
         "features": len(seen.outputs[0].values),
         "index": deflated(np.asarray(seen.index, "<i4").tobytes()) if shared else None,
         "names": _names(seen),
-        "rows": ROWS,
-        "reach": seen.reach(0.95),
+        "rows": LIST_ROWS,
         "exponent": numbers.exponent,
         "decimals": numbers.decimals,
         "outputs": [
             {
                 **one,
-                **packed(output, seen.reach(0.95)),
+                **packed(output),
                 "limit": output.limit(),
                 "origin": output.origin,
+                "reach": output.reach(),
                 **(plain(output) if seen.index is None else {}),
             }
             for one, output in zip(sentences, seen.outputs, strict=True)

@@ -9,6 +9,7 @@ from geex._results.account import Account
 from geex._results.account import account as account_of
 from geex._results.certainty import certainty, explained_answers, quantity
 from geex._results.explanation import Explanation
+from geex._results.nothing_found import nothing_found
 from geex._results.numbers import column, number, signed, with_error
 from geex._results.summary import against, spent
 from geex.evaluate import Curve
@@ -16,32 +17,40 @@ from geex.plot.bars import name
 from geex.plot.view import Output, Scene
 from geex.report.region import Found
 
+# What a partial run is called.
 STOPPED = "stopped before it was through"
-ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
-SELECTED = "The largest region was chosen by its values; its interval does not include the effect of that choice."
-MOST = 10  # times the change, beyond which a percentage of it means nothing
+ROW_WORDS, COLUMN_WORDS = ("top", "middle", "bottom"), ("left", "centre", "right")
+SELECTED = (
+    "The part of the picture that counts most was chosen among nine by its value; its interval is corrected for that "
+    "choice. `region` has an interval for a part of your own, which you choose before you look."
+)
+MOST_CHANGES = 10  # times the change, beyond which a percentage of it means nothing
 
 
 def lead(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> str:
-    """Return what was decided, how surely, and the largest region."""
+    """Return what was decided, how surely, and the part that counts most."""
     how = certainty(explanation, output.target, output.output, explained_answers(explanation))
     part = f" The run was {STOPPED}: this is the result of its first {explanation.queries:,} queries."
     decided = f"The model’s answer for “{output.label}”: {how}."
-    return f"{decided}{_region(explanation, seen, output, found, things)}{part if explanation.partial else ''}"
+    ended = part if explanation.partial else ""
+    if output.quiet and found is None:
+        return f"{nothing_found(explanation, len(output.values), things)} {decided}{ended}"
+    alone = f" No single {things.removesuffix('s')} stands out from noise." if output.quiet else ""
+    return f"{decided}{_region(explanation, seen, output, found, things)}{alone}{ended}"
 
 
 def _region(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> str:
-    """The largest region with its share of the change and its interval."""
+    """The part that counts most with its share of the change and its interval."""
     account = account_in(explanation, output)
     if not account.comparable:
         return ""
     if found is None:
-        return f" No part of the input stands out from the noise: every interval of the {things} includes 0."
+        return ""
     style = column([found.value, account.change], [(found.high - found.low) / 4], digits=1)
     worth, low, high, change = (style.signed(n) for n in (found.value, found.low, found.high, account.change))
     where = _where(seen, found, things)
     unit = f" × {style.unit}" if style.unit else ""
-    interval = f"95% interval{'' if found.joint else ' at most'} {low} to {high}{unit}" if low != high else "exactly"
+    interval = f"95% interval {low} to {high}{unit}" if low != high else "exactly"
     verb = "carries" if account.shares else "is worth"
     share = _share(account, found)
     return f" {where} {verb} {worth}{unit} ({interval}){share} {change}{unit} between baseline and input."
@@ -49,7 +58,7 @@ def _region(explanation: Explanation, seen: Scene, output: Output, found: Found 
 
 def _share(account: Account, found: Found) -> str:
     """The region as a percentage of the change, with the words before the change itself."""
-    if account.change == 0 or abs(found.value) > MOST * abs(account.change):
+    if account.change == 0 or abs(found.value) > MOST_CHANGES * abs(account.change):
         return ", where the change is"
     share = found.value / account.change
     if share < 0:
@@ -64,14 +73,14 @@ def _where(seen: Scene, found: Found, things: str) -> str:
         feature = int(np.argmax(found.features))
         return f"The largest feature, “{name(seen, feature)}{seen.cell(feature)}”,"
     size = f"{count:,} {things if count > 1 else things.removesuffix('s')}"
-    return f"The largest region that stands out ({size}, {place(seen, found)}, outlined)"
+    return f"The part that counts most ({place(seen, found)}, {size}, outlined)"
 
 
 def place(seen: Scene, found: Found) -> str:
     """Return where in the picture the middle of a region lies, such as "top left"."""
     rows, columns = np.nonzero(seen.spread(found.features))
     height, width = seen.spread(found.features).shape
-    return f"{_third(ROWS, rows.mean(), height)} {_third(COLUMNS, columns.mean(), width)}"
+    return f"{_third(ROW_WORDS, rows.mean(), height)} {_third(COLUMN_WORDS, columns.mean(), width)}"
 
 
 def _third(names: Sequence[str], middle: float, size: int) -> str:
@@ -88,10 +97,11 @@ def account(explanation: Explanation, output: Output, things: str) -> str:
     """Return completeness in words: f(x̊) + Σ + left = f(x)."""
     found, what = account_in(explanation, output), quantity(explanation)
     verb = "are" if what == "log-odds" else "is"
-    compared = against(explanation) or "the baseline"
+    compared = explanation.settings.absence or against(explanation).removeprefix("baseline ")
     ends = (
-        f"For the input the model’s {what} of “{output.label}” {verb} {number(output.output)}; with nothing there "
-        f"({compared}) {'they are' if verb == 'are' else 'it is'} {number(output.base_value)}. "
+        f"For the input the model’s {what} of “{output.label}” {verb} {number(output.output)}. At the baseline"
+        f"{f' ({compared})' if compared else ''} {'they are' if verb == 'are' else 'it is'} "
+        f"{number(output.base_value)}. "
     )
     if not found.comparable:
         return f"{ends}The values rank the {things}. They are not parts of this change."
@@ -152,7 +162,7 @@ def alternative(seen: Scene, output: Output, mean: bool) -> str:
     """Return the picture in words, for people who do not see it."""
     parts = ninths(seen, output, mean)
     best, worst = int(np.argmax(parts)), int(np.argmin(parts))
-    places = [f"{row} {column}" for row in ROWS for column in COLUMNS]
+    places = [f"{row} {column}" for row in ROW_WORDS for column in COLUMN_WORDS]
     opposed = f", and most evidence against it in the {places[worst]}" if parts[worst] < 0 else ""
     found = f"Most evidence for “{output.label}” lies in the {places[best]} of the picture{opposed}."
     return f"The input with its explanation over it. {found} Arrow keys move from pixel to pixel."

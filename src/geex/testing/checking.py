@@ -15,7 +15,8 @@ from geex._stored_names import why_unstable
 from geex.errors import CheckFailed
 
 ERRORS = 6.0  # standard errors by which an estimate may be off: at a fixed seed, and for hundreds of values at once
-COMPARED = ("values", "stderr", "base_value", "output", "gap", "gap_stderr")
+# Fields of explanations that are compared by their bytes.
+COMPARED_FIELDS = ("values", "stderr", "base_value", "output", "gap", "gap_stderr")
 
 
 def require(holds: Any, check: str, what: Any, message: str) -> None:
@@ -45,7 +46,7 @@ def run(model: Any, x: Any, twice: bool = False, **settings: Any) -> Explanation
 
 def alike(first: Explanation, second: Explanation) -> bool:
     """Whether two explanations have the same bytes."""
-    pairs = ((np.asarray(host(getattr(one, name))) for one in (first, second)) for name in COMPARED)
+    pairs = ((np.asarray(host(getattr(one, name))) for one in (first, second)) for name in COMPARED_FIELDS)
     return all(a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs)
 
 

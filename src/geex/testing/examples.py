@@ -6,6 +6,7 @@ import numpy as np
 
 from geex._arrays.arrays import host
 
+# The shape of the input of the checks.
 SHAPE = (6, 5)
 
 

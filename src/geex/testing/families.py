@@ -8,6 +8,7 @@ from geex._arrays.random_stream import Stream
 from geex._protocols import Family
 from geex.testing.checking import ERRORS, check_stable, require, step
 
+# Draws of a sample.
 DRAWS = 200_000
 
 

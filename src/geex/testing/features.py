@@ -49,7 +49,7 @@ def check_features(features: Features, x: Any) -> None:
         weights = np.random.default_rng(0).normal(size=(3, *shape))
         sums = np.stack([np.bincount(index.ravel(), row.ravel(), prod(own)) for row in weights])
         same = np.allclose(np.asarray(features.total(weights)), sums)
-        require(same, "total", features, "sums weights otherwise than its index says.")
+        require(same, "total", features, "sums weights by other features than those of its index.")
     _check_places(features, shape, own)
 
 

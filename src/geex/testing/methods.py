@@ -18,9 +18,11 @@ from geex.errors import MethodError, ModelRaised
 from geex.testing import examples
 from geex.testing.checking import ERRORS, alike, check_stable, require, run, step
 
-BATCH = 16
-ROUNDING = 1e-6
-MORE = 20  # times the budget, for a linear model: errors are to be small beside the values
+# Another batch size than that of the first run.
+OTHER_BATCH = 16
+# The relative difference up to which numbers are equal.
+CLOSE = 1e-6
+MORE_QUERIES = 20  # times the budget, for a linear model: errors are to be small beside the values
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +90,7 @@ def _batch(case: Case, found: Explanation) -> None:
 
 def _threads(case: Case, found: Explanation) -> None:
     limits = Limits(concurrency=2, twice=False, compare=False)
-    same = alike(case.run(limits=limits, batch=BATCH), found)
+    same = alike(case.run(limits=limits, batch=OTHER_BATCH), found)
     require(same, "threads", case.method, "gives other bytes in 2 threads.")
 
 
@@ -99,22 +101,22 @@ def _budget(case: Case, found: Explanation) -> None:
         counted.rows == used <= case.queries,
         "budget",
         case.method,
-        f"asked {counted.rows} queries, reported {used} and had {case.queries}.",
+        f"made {counted.rows} queries, reported {used}; the budget was {case.queries}.",
     )
 
 
 def _journal(case: Case, found: Explanation) -> None:
-    """A run that is cut off goes on, and asks the rest alone."""
+    """A run that is cut off continues, and makes the missing queries only."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.geex"
         first = examples.Counted(examples.curved, found.queries // 2)
         with suppress(ModelRaised):  # as it has to
-            case.run(first, journal=path, batch=BATCH)
+            case.run(first, journal=path, batch=OTHER_BATCH)
         second = examples.Counted(examples.curved)
-        again = case.run(second, journal=path, batch=BATCH)
+        again = case.run(second, journal=path, batch=OTHER_BATCH)
         require(alike(again, found), "journal", case.method, "gives other bytes when it goes on from a journal.")
         asked = first.rows + second.rows
-        message = f"asked {asked} queries in two runs, not {found.queries}."
+        message = f"made {asked} queries in two runs, not {found.queries}."
         require(asked == found.queries, "journal", case.method, message)
         require(alike(estimate(path), found), "journal", case.method, "gives other bytes from the journal alone.")
 
@@ -137,7 +139,7 @@ def _region(case: Case, found: Explanation) -> None:
         require(error.code == "no-joint-errors", "region", case.method, f"raised {error}")
         return
     expected, size = values[mask].sum(), np.abs(values).sum()
-    close = abs(region.value - expected) <= ROUNDING * size
+    close = abs(region.value - expected) <= CLOSE * size
     require(close, "region", case.method, f"sums to {region.value}, not {expected}.")
 
 
@@ -149,7 +151,7 @@ def _several_outputs(case: Case, found: Explanation) -> None:
         return
     for output, single in enumerate((found, case.run(target=1))):
         own, values = (np.asarray(host(array)) for array in (single.values, both.values[output]))
-        close = np.allclose(values, own, rtol=ROUNDING, atol=ROUNDING * np.abs(own).max())
+        close = np.allclose(values, own, rtol=CLOSE, atol=CLOSE * np.abs(own).max())
         require(close, "several-outputs", case.method, f"gives other values of output {output} beside another one.")
 
 
@@ -158,7 +160,7 @@ def _check_linear(case: Case, estimand: Estimand, bias: float) -> None:
     if not estimand.adds_up or estimand.unit is not Unit.SCORE:
         return
     with step("unit", case.method):
-        found = case.run(examples.linear, queries=MORE * case.queries)
+        found = case.run(examples.linear, queries=MORE_QUERIES * case.queries)
     x = np.asarray(host(case.x), dtype=np.float64)
     shares = (x.ravel() * examples.slopes(x.size)[:, 0]).reshape(1, *x.shape)
     used = found.features

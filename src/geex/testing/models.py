@@ -11,8 +11,9 @@ from geex._problem.model_identity import identity
 from geex._query.answers import validated
 from geex.testing.checking import require, step
 
-ROWS = 12
-ROUNDING = 1e-5  # of the largest answer: libraries add up in another order in another batch
+# Rows of the batches that are compared.
+CHECKED_ROWS = 12
+BATCH_ROUNDING = 1e-5  # of the largest answer: libraries add up in another order in another batch
 
 
 def check_model(model: Any, x: Any, *, picklable: bool = False) -> None:
@@ -57,7 +58,7 @@ def _queries(x: Any) -> Any:
     """x, a baseline of zeros, and x with some elements at 0."""
     explicand = as_explicand(x)
     xp = namespace(explicand)
-    shown = np.random.default_rng(0).random((ROWS, *explicand.shape)) < 0.5
+    shown = np.random.default_rng(0).random((CHECKED_ROWS, *explicand.shape)) < 0.5
     shown[0], shown[1] = True, False
     rows = [xp.where(xp.asarray(one), explicand, xp.zeros_like(explicand)) for one in shown]
     return xp.stack(rows)
@@ -69,18 +70,18 @@ def _answers(model: Any, queries: Any) -> np.ndarray:
 
 
 def _check_batches(model: Any, queries: Any, whole: np.ndarray) -> None:
-    allowed = ROUNDING * np.abs(whole).max()
+    allowed = BATCH_ROUNDING * np.abs(whole).max()
     for size in (1, 5):
-        parts = [_answers(model, queries[start : start + size, ...]) for start in range(0, ROWS, size)]
+        parts = [_answers(model, queries[start : start + size, ...]) for start in range(0, CHECKED_ROWS, size)]
         shapes = {part.shape[1:] for part in parts}
         require(shapes == {whole.shape[1:]}, "batch", model, f"gives answers of several shapes: {sorted(shapes)}.")
         same = np.abs(np.concatenate(parts) - whole).max() <= allowed
-        require(same, "batch", model, f"gives other answers in batches of {size} than in one of {ROWS}.")
+        require(same, "batch", model, f"gives other answers in batches of {size} than in one of {CHECKED_ROWS}.")
 
 
 def _check_pickled(model: Any, queries: Any, whole: np.ndarray) -> None:
     with step("picklable", model):
         copy = pickle.loads(pickle.dumps(model))
-        same = np.abs(_answers(copy, queries) - whole).max() <= ROUNDING * np.abs(whole).max()
+        same = np.abs(_answers(copy, queries) - whole).max() <= BATCH_ROUNDING * np.abs(whole).max()
         require(same, "picklable", model, "gives other answers when it was pickled.")
         require(identity(copy) == identity(model), "picklable", model, "has another identity when it was pickled.")

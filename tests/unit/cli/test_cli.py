@@ -22,7 +22,7 @@ import geex
 from geex import cli
 from geex.cli import main, replay
 from geex.cli.comparison import Comparand
-from geex.cli.errors import MESSAGES, message_of
+from geex.cli.errors import FLAGS, MESSAGES, message_of
 from geex.cli.named_classes import METHODS
 from tests.helpers import raises
 
@@ -105,7 +105,8 @@ def refused(result, name, *words, code=2):
     assert result.code == code, result
     assert result.out == ""
     assert getattr(result.error, "code", "") == name, result
-    assert not re.search(r"\w=(?:…|\{|\[|geex)", result.err), f"Python in an error: {result.err}"
+    python = rf"\w=(?:…|\{{|\[|geex)|geex\.\w+\(|`(?:{'|'.join(FLAGS)})`"
+    assert not re.search(python, result.err), f"Python in an error: {result.err}"
     lines = [line for line in result.err.splitlines() if not line.startswith("geex: note")]
     assert 1 <= len(lines) <= 3, result.err
     assert lines[0].startswith("geex: ")
@@ -464,6 +465,12 @@ def test_debug_shows_where(here, capsys):
         (["--baseline", "blur:4,1"], [ANY, "odd"]),
         (["--baseline", "mean:3"], ["baseline-unknown", "--baseline"]),
         (["--baseline", "mean"], ["baseline-mean-without-table", "--baseline"]),
+        (["--baseline", "1,2,3,4,5"], ["per-channel-length", "--baseline"]),
+        (["-m", "regression(of=Shapley())"], ["of-regresses", "--method"]),
+        (["-m", "collections:Counter"], ["class-of-another-kind", "geex.Method"]),
+        (["--stop", "mine:Whole"], ["class-of-another-kind", "geex.Stop"]),
+        (["--score", "bounded"], ["score-unknown", "answer, softmax, log_odds, margin or auto"]),
+        (["-q", "3"], [ANY, "--queries"]),
         (["--features", "words"], ["features-unknown", "--features"]),
         (["-o", "a.gif"], ["suffix-unknown", ".html", "'a.gif'"]),
         (["-o", "nowhere/a.html"], ["folder-missing", "'nowhere'"]),
@@ -481,7 +488,8 @@ def test_wrong_use_is_told_before_anything_is_asked(here, capsys, words, told):
 def test_labels_have_to_fit(here, capsys):
     (here.path / "three.txt").write_text("a\nb\nc\n")
     result = geex_(capsys, "explain", here.photo, "photo.png", "-q", 60, "--labels", "three.txt")
-    refused(result, ANY, "3", "2 outputs")
+    refused(result, ANY, "3", "2 outputs", "--labels")
+    refused(geex_(capsys, "explain", here.photo, "photo.png", "-q", 60, "-t", 99), ANY, "2 outputs", "--target")
     (here.path / "labels.json").write_text('{"0": ["n1", "cat"], "1": ["n2", "dog"]}')
     assert (
         "(cat)" in geex_(capsys, "explain", here.photo, "photo.png", "-q", 60, "--labels", "labels.json", "-t", 0).out
@@ -496,7 +504,7 @@ def test_a_method_and_a_stop_rule_of_the_users_own(here, capsys):
     assert geex_(capsys, *words, "-m", "mine:Whole(share=0.25)", "--journal", "run.geex").code == 0
     unknown = geex.errors.JournalError("Pass it again as method=….", code="journal-unknown-name")
     assert "geex resume" in message_of(unknown)[0]
-    assert geex_(capsys, "resume", "run.geex", "--quiet").code == 0
+    assert geex_(capsys, "resume", "run.geex", "--yes", "--quiet").code == 0
     nested = geex_(capsys, *words, "-m", "Regression(of=mine:Whole())")
     assert nested.code in (0, 2), nested  # a regression of Shapley values may be refused
 
@@ -659,13 +667,13 @@ def test_a_run_is_resumed_and_asks_only_what_is_missing(here, capsys):
     assert geex_(capsys, *words).code == 0
     asked = sys.modules[here.module].asked
     before = sum(asked)
-    result = geex_(capsys, "resume", "run.geex", "-q", 301, "-o", "a.npz")
+    result = geex_(capsys, "resume", "run.geex", "--yes", "-q", 301, "-o", "a.npz")
     assert result.code == 0, result
     assert sum(asked) - before == 100 + 2, "x and the baseline, to compare"
     assert geex.Explanation.load("a.npz").queries == 301
     before = sum(asked)
     assert "301 queries" in geex_(capsys, "show", "run.geex", "-t", 1).out
-    assert "301 queries" in geex_(capsys, "resume", "run.geex").out
+    assert "301 queries" in geex_(capsys, "resume", "run.geex", "-y").out
     assert sum(asked) == before + 2
     refused(geex_(capsys, "resume", "run.geex", "-q", 100), "budget-shrinks", "301")
     refused(geex_(capsys, "resume", "none.geex"), "journal-missing")
@@ -679,8 +687,8 @@ def test_a_run_is_resumed_quietly(here, capsys, monkeypatch):
         geex, "explain", lambda *given, **named: bars.append(named["progress"]) or plain(*given, **named)
     )
     assert geex_(capsys, "explain", "--journal", "run.geex", here.photo, "photo.png", "-q", 61).code == 0
-    assert geex_(capsys, "resume", "run.geex", "--quiet").code == 0
-    assert geex_(capsys, "resume", "run.geex").code == 0
+    assert geex_(capsys, "resume", "run.geex", "--yes", "--quiet").code == 0
+    assert geex_(capsys, "resume", "run.geex", "--yes").code == 0
     assert bars == [True, False, True]
 
 
@@ -692,7 +700,7 @@ def test_a_journal_that_is_not_through_is_shown_as_such_with_the_names_of_its_co
     (here.path / "elsewhere").mkdir()
     monkeypatch.chdir(here.path / "elsewhere")
     result = geex_(capsys, "show", "../run.geex", "-o", "part.html")
-    assert "whole picture" in result.out.splitlines()[0]
+    assert "whole picture" in result.out.splitlines()[0], result
     assert "stopped before it was through" in result.out
     told = json.loads(geex_(capsys, "show", "../run.geex", "--json").out)
     assert {entry["feature"] for entry in told["largest"]} == {"pay", "age", "height"}
@@ -752,7 +760,7 @@ def test_resuming_from_another_folder(here, capsys, monkeypatch):
     assert geex_(capsys, "explain", here.photo, "photo.png", "-q", 100, "--journal", "run.geex").code == 0
     (here.path / "elsewhere").mkdir()
     monkeypatch.chdir(here.path / "elsewhere")
-    result = geex_(capsys, "resume", "../run.geex", "-o", "a.npz")
+    result = geex_(capsys, "resume", "../run.geex", "--yes", "-o", "a.npz")
     assert result.code == 0, result
     assert (here.path / "elsewhere" / "a.npz").exists()
 
@@ -766,7 +774,7 @@ def test_the_command_that_is_kept_holds_no_secret(here):
     assert "cats" in told
     assert "{rows}" in told
     assert "abc" not in replay.command_line(["--request=" + '[{"password": "abc"}]'])
-    assert replay.command_line(["--request", "no json"]) == "geex --request 'no json'"
+    assert replay.command_line(["--request", "no json"]) == "geex --request '…'"
     for secret in ("pass", "abc", "me:"):
         assert secret not in told
     assert "env:TOKEN" in told
@@ -775,9 +783,10 @@ def test_the_command_that_is_kept_holds_no_secret(here):
     assert "abc" not in (here.path / "run.geex.command.json").read_text()
     (here.path / "run.geex").write_text("")
     with raises(geex.errors.InputError, "secrets-missing"):
-        replay.arguments_to_resume("run.geex", None, [])
-    given = replay.arguments_to_resume("run.geex", "https://host/v2?key=new", ["A: b"])
+        replay.arguments_to_resume("run.geex", {}, None)
+    given, folder = replay.arguments_to_resume("run.geex", {"--header": ["A: b"]}, "https://host/v2?key=new")
     assert given == ["explain", "https://host/v2?key=new", "x.npy", "--header", "A: b"]
+    assert folder == str(here.path)
 
 
 def test_the_demo_writes_a_report(here, capsys):

@@ -11,6 +11,8 @@ pytest.importorskip("onnxruntime")
 
 from geex.demo.__main__ import _accounts, _decisions, arguments
 from geex.demo.garments import BLACK, garments, network
+from geex.plot.view import scene
+from geex.report.region import largest
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +44,17 @@ def test_a_line_says_what_how_surely_by_how_many_queries_and_where(explained):
         "95% interval",
     ]
     for line, explanation in zip(lines, usual, strict=True):
-        name, probability, queries, place, share, interval = re.split(r"\s{2,}", line)
+        name, probability, queries, place, *found = re.split(r"\s{2,}", line)
         assert name == names[explanation.target]
         assert probability == "> 0.999"
         assert int(queries) == explanation.queries <= 1000
+        assert bool(found) == (largest(scene(explanation))[0] is not None)
+        if not found:
+            assert place == "no part stands out"
+            continue
+        share, interval = found
         assert re.fullmatch(r"(top|middle|bottom) (left|centre|right)", place)
-        low, high = map(int, re.fullmatch(r"(\d+)% to (\d+)%", interval).groups())
+        low, high = map(int, re.fullmatch(r"(−?-?\d+)% to (−?-?\d+)%", interval).groups())
         assert low <= int(share.rstrip("%")) <= high
 
 

@@ -19,7 +19,6 @@ from geex._estimate.subset_process import (
     value_covariance,
 )
 from geex._plan.subsets import Subsets, in_turn, shuffled, strata
-from geex._problem.estimand import Note
 from tests.games import shapley
 from tests.helpers import assert_within, explained
 from tests.naive import naive_shapley_regression
@@ -279,7 +278,7 @@ def test_many_draws(monkeypatch):
 
 
 def test_what_is_asked_in_full_of_a_noisy_model_has_its_noise():
-    """The second question about x tells of it, roughly: one degree of freedom."""
+    """What is left of the budget repeats subsets: one answer for each is not enough."""
     q, slope = 8, np.linspace(-1, 1, 8)
     held = []
     for seed in range(30):
@@ -292,8 +291,8 @@ def test_what_is_asked_in_full_of_a_noisy_model_has_its_noise():
                 queries=300,
                 progress=False,
             )
-        assert found.queries == 257
-        assert found.estimand.notes == (Note.MODEL_NOISE_ONLY,)
+        assert 299 <= found.queries <= 300
+        assert found.noise == pytest.approx(0.5, rel=0.6)
         low, high = found.interval()
         region = found.region(np.arange(q) < 3)
         held.append([*((low <= slope) & (slope <= high)), region.low <= slope[:3].sum() <= region.high])
@@ -344,8 +343,8 @@ def test_exact_values_of_a_game_with_a_large_offset():
 @pytest.mark.filterwarnings("ignore::geex.errors.UnsteadyModel")
 @pytest.mark.slow
 def test_noise_of_the_ends_is_in_what_adds_up_to_their_difference(method, shape):
-    """Half the features have half of what f(x) − f(x̊) is off by, however many queries there are: √2 σ / 2 and more. The
-    noise is guessed from two answers, so the mean of 20 guesses is within 40% (z = 3) of 0.8 σ."""
+    """Half the features have half of what f(x) − f(x̊) is off by: √2 σ / 2 from one answer each. So the ends are
+    repeated, and the error is less than half of that."""
     slope, half = np.linspace(1, 2, 12), (np.arange(12) < 6).reshape(shape)
     errors = []
     for seed in range(20):
@@ -356,8 +355,9 @@ def test_noise_of_the_ends_is_in_what_adds_up_to_their_difference(method, shape)
 
         found = explained(model, np.ones(shape), method, 3000, seed=seed, limits=geex.Limits())
         errors.append(found.region(half).stderr)
-        assert found.gap_stderr == pytest.approx(2**0.5 * found.noise)
-    assert np.mean(errors) == pytest.approx(0.8 * 0.1 * 2**0.5 / 2, rel=0.4)
+        assert found.gap_stderr < 0.5 * found.noise
+        assert abs(found.output - slope.sum()) < 5 * found.noise / found.end_queries[0] ** 0.5
+    assert np.mean(errors) < 0.1 * 2**0.5 / 4
 
 
 @pytest.mark.slow

@@ -58,7 +58,6 @@ class Counting:
         (errors.MethodError, "method-not-a-method", {"method": geex.GEEX}),
         (errors.MethodError, "method-not-a-method", {"method": "geex"}),
         (errors.MethodError, "shared-not-an-axis", {"method": geex.GEEX(1.0, shared=2)}),
-        (errors.ExplicandError, "x-equals-baseline", {"baseline": X}),
         (errors.BoundsError, "bounds-not-a-range", {"bounds": (1, 0)}),
         (errors.BoundsError, "bounds-not-two", {"bounds": 1}),
         (errors.BoundsError, "outside-the-bounds", {"bounds": (0, 1)}),
@@ -93,7 +92,7 @@ def test_errors_name_the_way_out(settings, text):
         (np.array(["a"]), "x-not-real"),
         (np.array([object()]), "x-not-real"),
         (np.array([1 + 2j]), "x-not-real"),
-        (np.array([1.0, np.nan]), "x-not-finite"),
+        (np.array([[1.0, np.nan]]), "x-not-finite"),
         (np.array([np.inf]), "x-not-finite"),
         (np.zeros((0, 3)), "x-empty"),
         (None, "x-not-real"),
@@ -288,14 +287,13 @@ def test_settings_that_are_neither_true_nor_false():
         geex.Elements(line=1)
 
 
-def test_an_estimator_is_no_callable_and_the_error_says_what_makes_one_of_it():
+def test_an_estimator_is_a_model():
     class Estimator:
         def predict(self, rows):
             return rows[:, 0]
 
-    with raises(errors.InputError, "model-not-callable") as caught:
-        explained(Estimator(), X, geex.GEEX(0.5), 100)
-    assert "geex.models.sklearn" in str(caught.value)
+    found = explained(Estimator(), np.ones(3), geex.Shapley(), 100)
+    assert found.values.tolist() == [1.0, 0.0, 0.0]
 
 
 def test_what_to_do_with_a_text():

@@ -203,10 +203,5 @@ def test_linear_images_in_float32(side):
     assert (found.stderr > 0).all()
 
 
-def test_one_of_several_baselines_equals_x():
-    with raises(geex.errors.ExplicandError, "x-equals-baseline"):
-        explained(lambda z: z.sum(1), np.ones(4), geex.Shapley(), 100, baseline=[0.0, 1.0])
-
-
 def test_long_lines_need_little_memory():
     assert ask(np.ones(30_000, np.float32), queries=40).values.shape == (30_000,)

@@ -77,7 +77,7 @@ def test_methods_without_rounds(method):
 
 def test_rows_share_calls_and_the_baseline_is_queried_once():
     counted = Counted()
-    found = geex.explain_table(counted, ROWS, queries=40, **QUIET)
+    found = geex.explain_table(counted, ROWS, queries=40, batch=512, **QUIET)
     assert counted.rows == found.queries.sum() + 1
     assert counted.calls == 2  # the baseline, and all rows
 
@@ -125,7 +125,7 @@ def test_a_row_equal_to_the_baseline_has_zeros():
     found = geex.explain_table(model, rows, queries=40, **QUIET)
     assert not found.values[0].any()
     assert not found.stderr[0].any()
-    assert found.queries[0] == 1
+    assert found.queries[0] == 2  # x, and x again
     assert found.values[1].any()
 
 
@@ -294,7 +294,6 @@ def test_labels_that_repeat_are_kept():
         (errors.ExplicandError, "table-not-numeric", FRAME.assign(sex=pandas.Categorical(["f"] * 12)), {}),
         (errors.ExplicandError, "table-not-finite", FRAME.assign(age=np.nan), {}),
         (errors.ExplicandError, "frame-not-real", [["a", "b"]], {}),
-        (errors.ExplicandError, "x-equals-baseline", np.zeros((3, 4)), {}),
         (errors.BaselineError, "background-columns", FRAME, {"baseline": FRAME[COLUMNS[:5]]}),
         (errors.InputError, "baseline-names", FRAME, {"baseline": FRAME[COLUMNS[:5]].iloc[0]}),
         (errors.ExplicandError, "table-baseline-rule", FRAME, {"baseline": lambda x: x / 2}),

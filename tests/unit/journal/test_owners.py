@@ -87,6 +87,18 @@ def test_an_owner_that_was_void_registers_again(pair, clock):
     assert states(near, 5, 9) == [MINE], "nobody waits for a claim of the dead"
 
 
+def test_an_owner_that_comes_back_with_the_same_count_of_beats_is_alive(pair, clock):
+    near, far = pair
+    beat(far)
+    far.claim("plan", 0, 5)
+    states(near, 0, 5)
+    wait(clock, near, owners.LEASE + 2)
+    assert states(near, 0, 5) == [MINE]
+    beat(far)
+    far.claim("plan", 5, 9)
+    assert states(near, 5, 9) == [THEIRS]
+
+
 def test_a_claim_of_nobody_is_void(pair):
     near, far = pair
     far.claim("plan", 0, 5)

@@ -251,7 +251,7 @@ def test_lime_cuts_a_series_into_runs():
 
 def test_lime_without_scikit_image_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "skimage.segmentation", None)
-    with pytest.raises(MissingPackage, match="pip install scikit-image"):
+    with raises(MissingPackage, "scikit-image-missing"):
         explained(planted, picture(), LIME(), 66)
     assert explained(planted, picture(), LIME(QUARTERS), 66).values.shape == (SIDE, SIDE)
 
@@ -370,3 +370,11 @@ def test_a_batch_is_explained_as_one_by_one(method):
     batch = geex.explain_batch(planted, xs, method=method, queries=102, progress=False, limits=ONCE)
     for x, result in zip(xs, batch, strict=True):
         np.testing.assert_array_equal(result.values, explained(planted, x, method, 102).values)
+
+
+def test_lime_needs_more_queries_until_its_error_is_small():
+    """Draws of segments repeat: no number of them makes the values exact."""
+    result = explained(planted, picture(), LIME(QUARTERS), 66)
+    assert result.error_share() > 0.001
+    assert result.needed(0.001) > 66
+    assert "noise" not in result.advice(0.001)

@@ -13,7 +13,7 @@ from geex.errors import InputError, MissingPackage
 from geex.methods import GE, RISE
 from geex.methods.guided import Guided
 from geex.plot.view import scene
-from tests.helpers import explained
+from tests.helpers import explained, raises
 
 pytest.importorskip("matplotlib")
 plot = pytest.importorskip("geex.plot")
@@ -101,12 +101,14 @@ def test_intervals_are_where_the_explanation_has_them():
     x = rng.uniform(1, 2, (4, 4))
     explanation = explained(weighed, x, geex.Regression(), 300, target=0)
     assert explanation.centre is not None
-    low, high = (end.ravel() for end in explanation.interval(0.95))
+    low, high = (end.ravel() for end in explanation.interval(0.95, simultaneous=True))
     for one in (explanation, explanation.numpy()):
         seen = scene(one)
-        np.testing.assert_array_equal(seen.outputs[0].sure(seen.reach(0.95)), (low > 0) | (high < 0))
+        for drawn, own in zip(seen.outputs[0].interval(), (low, high), strict=True):
+            np.testing.assert_allclose(drawn, own.ravel())
     figure = explanation.plot("bars")
-    order = np.argsort(-np.abs(explanation.values.ravel()), kind="stable")[:15]
+    shown = explanation.values_in_interval(0.95, simultaneous=True).ravel()
+    order = np.lexsort((-np.abs(shown), ~explanation.significant().ravel()))[:15]
     segments = figure.axes[0].collections[0].get_segments()
     np.testing.assert_allclose([segment[:, 0] for segment in segments], np.stack([low, high], axis=1)[order])
 
@@ -150,9 +152,9 @@ def test_columns_are_bars_with_their_names():
     with pytest.raises(InputError) as refused:
         explanation.plot("signed")
     assert refused.value.code == "no-picture"
-    with pytest.raises(InputError, match="wanted one for each"):
+    with raises(InputError, "names-count"):
         explanation.named(names=["age"])
-    with pytest.raises(InputError, match="3 outputs"):
+    with raises(InputError, "labels-count"):
         explanation.named(labels=["a"])
 
 
@@ -195,8 +197,9 @@ def test_convergence_ends_at_the_explanation(method):
     figure = explanation.plot("convergence")
     assert len(figure.axes) == (2 if explanation.adds_up else 1)
     line = figure.axes[0].lines[0].get_ydata()
-    largest = np.abs(explanation.values).argmax()
-    assert line[-1] == explanation.values.ravel()[largest]
+    marked = (explanation.findings.marks[0] <= 0.05).reshape(explanation.values.shape)
+    values = np.where(marked, explanation.values_in_interval(0.95, simultaneous=True), 0).ravel()
+    assert line[-1] == values[np.abs(values).argmax()]
     assert len(line) >= 4
     if explanation.adds_up:
         assert figure.axes[1].lines[0].get_ydata()[-1] == explanation.gap

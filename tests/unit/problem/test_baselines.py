@@ -75,3 +75,8 @@ def test_a_baseline_is_in_the_type_and_library_of_the_explicand():
         baseline = one(spec, x)
         assert baseline.dtype == torch.float32
         assert baseline.shape == x.shape
+
+
+def test_a_list_of_baselines_for_one_number():
+    found = geex.explain(lambda z: 2 * z, np.array(3.0), baseline=[1.0, 2.0], queries=20, progress=False)
+    assert found.base_value == 3.0

@@ -91,12 +91,12 @@ def test_the_numbers_survive_the_packing():
     output = scene(
         geex.Explanation(values, stderr, 0.0, 0.0, 0.0, 0.0, 0, 1, np.inf, SHARES, MADE),
     ).outputs[0]
-    content = packed(output, 2.0)
+    content = packed(output)
     whole = np.frombuffer(zlib.decompress(b64decode(content["packed"])), np.uint8)
     bytes_ = whole[:15000].reshape(3, -1).astype(int)
-    assert (np.unpackbits(whole[15000:], count=5000) == output.sure(2.0)).all()
+    assert (np.unpackbits(whole[15000:], count=5000) == output.sure()).all()
     unpacked = (bytes_[0] * 256 + bytes_[1] - 32768) * content["step"]
-    assert np.abs(unpacked - values).max() <= content["step"] / 2 + 1e-12
+    assert np.abs(unpacked - output.shown()).max() <= content["step"] / 2 + 1e-12
     assert content["step"] <= np.nanmedian(stderr) / 8
     errors = content["errorLow"] * content["errorRatio"] ** (bytes_[2] - 2.0)
     np.testing.assert_allclose(errors[2:], stderr[2:], rtol=0.02)
@@ -269,19 +269,19 @@ def test_white_boxes_have_reports():
 
 def test_the_first_sentence_says_what_how_surely_and_where(spotted):
     seen = scene(spotted)
-    (found,) = region.largest(spotted, seen)
+    (found,) = region.largest(seen)
     mask = found.features.reshape(STEEP.shape)
-    whole = spotted.region(mask)
-    assert found.value == pytest.approx(whole.value)
-    assert (found.low, found.high) == pytest.approx((whole.low, whole.high))
-    low, high = spotted.interval()
-    assert (low[mask] > 0).all() or (high[mask] < 0).all()
-    assert mask[2:5, 6:10].sum() > mask.sum() / 2
+    assert mask.sum() == STEEP.size / 9
+    sums = [spotted.values.ravel()[row > 0].sum() for row in region.ninths(seen)]
+    assert found.value == pytest.approx(max(sums, key=abs))
+    for_one, for_nine = spotted.region(mask), spotted.region(mask, 1 - 0.05 / 9)
+    assert (found.value, found.low, found.high) == pytest.approx((for_one.value, for_nine.low, for_nine.high))
+    assert found.low < for_one.low < for_one.high < found.high
     told = words.lead(spotted, seen, seen.outputs[0], found, "pixels")
     assert told.startswith(f"The model’s answer for “cat”: score {words.number(spotted.output)}, ")
-    assert f"({mask.sum()} pixels, top " in told
+    assert f"({words.place(seen, found)}, {mask.sum()} pixels, outlined)" in told
     change = spotted.output - spotted.base_value
-    assert f"as much as {whole.value / change:.0%} of the change of +" in told
+    assert f"as much as {found.value / change:.0%} of the change of +" in told
 
 
 def test_probabilities_are_told_as_such():
@@ -298,35 +298,46 @@ def test_probabilities_are_told_as_such():
 def test_where_nothing_stands_out_the_first_sentence_says_so(spotted):
     vague = replace(spotted, stderr=np.full(STEEP.shape, 1e3), record=None)
     seen = scene(vague)
-    (found,) = region.largest(vague, seen)
+    (found,) = region.largest(seen)
     assert found is None
     assert region.outline(seen, found) == ""
     assert words.SELECTED in page(spotted)
     assert words.SELECTED not in page(vague)
-    assert "every interval of the pixels includes 0" in words.lead(vague, seen, seen.outputs[0], found, "pixels")
+    nothing = vague.nothing_found.replace("features stands", "pixels stands")
+    assert words.lead(vague, seen, seen.outputs[0], found, "pixels").startswith(nothing)
+    assert repr(vague).startswith(vague.nothing_found)
+    assert vague.nothing_found in vague._repr_html_()
+    assert "geex.Groups" in nothing
+    assert spotted.nothing_found == ""
 
 
-def test_a_region_without_answers_has_the_widest_interval(spotted):
-    loaded = replace(spotted, record=None)
-    (found,) = region.largest(loaded, scene(loaded))
-    whole = loaded.region(found.features.reshape(STEEP.shape))
-    assert not found.joint
-    assert (found.value, found.low, found.high) == pytest.approx((whole.value, whole.low, whole.high))
-    assert "95% interval at most" in words.lead(loaded, scene(loaded), scene(loaded).outputs[0], found, "pixels")
+def test_without_answers_the_interval_of_a_part_is_the_widest_there_can_be(spotted):
+    (found,), (again,) = (region.largest(scene(one)) for one in (spotted, replace(spotted, record=None)))
+    np.testing.assert_array_equal(found.features, again.features)
+    assert again.value == pytest.approx(found.value)
+    assert again.low < found.low < found.high < again.high
+
+
+def test_a_part_may_stand_out_though_no_pixel_does(spotted):
+    seen = scene(replace(spotted, stderr=np.full(STEEP.shape, 1e3)))
+    (found,) = region.largest(seen)
+    told = words.lead(seen.source, seen, seen.outputs[0], found, "pixels")
+    assert told.startswith("The model’s answer")
+    assert told.endswith("No single pixel stands out from noise.")
 
 
 def test_a_region_of_elements_is_that_of_its_pixels():
     sums = lambda z: z[:, :, 2:6, 3:9].sum((1, 2, 3))  # noqa: E731
     elements = explained(sums, PHOTO, geex.GEEX(0.3), 2000)
     pixels = geex.estimate(elements, features=geex.Pixels(channels=0))
-    (one,), (other,) = (region.largest(e, scene(e)) for e in (elements, pixels))
+    (one,), (other,) = (region.largest(scene(e)) for e in (elements, pixels))
     np.testing.assert_array_equal(one.features, other.features)
     assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
 
 
 def test_a_feature_may_count_against_the_change():
     explanation = geex.explain(lambda z: z @ [3.0, -2.0, -5.0], np.ones(3), progress=False).named(names=["a", "b", "c"])
-    (found,) = region.largest(explanation, scene(explanation))
+    (found,) = region.largest(scene(explanation))
     told = words.lead(explanation, scene(explanation), scene(explanation).outputs[0], found, "features")
     assert "carries −5.000 (exactly), 125% of the change of −4.000" in told
     other = replace(explanation, output=1.0, gap=5.0)
@@ -339,7 +350,7 @@ def test_the_outline_goes_around_the_region():
     explanation = geex.Explanation(flat, flat, 0.0, 1.0, 0.0, 0.0, 0, 1, np.inf, SHARES, MADE, flat)
     features = np.zeros((4, 5), bool)
     features[1:3, 2:4] = True
-    found = region.Found(features.ravel(), 1.0, 0.0, 2.0, True)
+    found = region.Found(features.ravel(), 1.0, 0.0, 2.0)
     edges = re.findall(r"M(\d) (\d)([HV])(\d)", region.outline(scene(explanation), found))
     assert sorted(edges) == [("2", "1", "H", "4"), ("2", "1", "V", "3"), ("2", "3", "H", "4"), ("4", "1", "V", "3")]
 
@@ -407,13 +418,13 @@ def test_a_notebook_shows_bars_and_the_picture(spotted, columns):
     assert all(source.startswith("data:image/png;base64,") for source in sources)
     assert not any(tag in ("script", "style", "link") for parsed in (image, table) for tag, _ in parsed.tags)
     cells = [text.split("\xa0")[0].removesuffix(" =") for text in table.text]
-    order = np.argsort(-np.abs(columns.values), kind="stable")
+    values = columns.values_in_interval(0.95, simultaneous=True)
+    order = np.lexsort((-np.abs(values), ~columns.significant()))
     assert [cell for cell in cells if cell in columns.names] == [columns.names[i] for i in order]
     bars = [a["style"] for tag, a in table.tags if tag == "div" and "height:10px" in a.get("style", "")]
     widths = [int(re.search(r"width:(\d+)px", bar)[1]) for bar in bars]
-    np.testing.assert_allclose(widths, 120 * np.abs(columns.values[order]) / np.abs(columns.values).max(), atol=0.51)
-    sure = scene(columns).outputs[0].sure(scene(columns).reach(0.95))[order]
-    assert ["#8c8c8c" not in bar for bar in bars] == sure.tolist()
+    np.testing.assert_allclose(widths, 120 * np.abs(values[order]) / np.abs(values).max(), atol=0.51)
+    assert ["#8c8c8c" not in bar for bar in bars] == columns.significant()[order].tolist()
 
 
 @pytest.mark.parametrize(
@@ -425,7 +436,8 @@ def test_log_odds_are_told_as_a_probability_too(output, said):
     seen = scene(explained(lambda z: z.sum(1), np.ones(3), geex.Shapley(), 100, labels=["cat"]))
     shown = replace(seen.outputs[0], output=output)
     explanation = explained(lambda z: z.sum(1) / 4, np.ones(3), geex.Shapley(), 100, score="log_odds")
-    assert f"log-odds of “cat” are {words.number(output)};" in words.account(explanation, shown, "features")
+    account = words.account(explanation, shown, "features")
+    assert f"log-odds of “cat” are {words.number(output)}. At the baseline (0) they are 0." in account
     assert f"probability {said} (log-odds" in words.lead(explanation, seen, shown, None, "features")
 
 

@@ -10,7 +10,7 @@ import pytest
 import geex
 from geex.errors import FileError, InputError
 from geex.methods import GE, RISE, Random
-from tests.helpers import explained
+from tests.helpers import explained, raises
 
 X = np.linspace(-1, 2, 6).reshape(2, 3)
 
@@ -55,24 +55,24 @@ def test_models_name_their_outputs_and_features():
     one = explained(Named(), np.array([1.0, 2.0, 3.0]), geex.GEEX(0.5), score=lambda z: z[:, 0])
     assert one.labels is None
     grouped = explained(Named(), np.array([1.0, 2.0, 3.0]), geex.GEEX(0.5), features=geex.Groups([0, 0, 1]))
-    assert grouped.names is None
+    assert grouped.names == ["group 0", "group 1"]
 
 
 def test_files_that_are_no_explanation(tmp_path):
     (tmp_path / "text").write_text("hello")
-    with pytest.raises(FileError, match="not an explanation"):
+    with raises(FileError, "file-no-explanation"):
         geex.Explanation.load(tmp_path / "text")
     np.savez(tmp_path / "other.npz", values=X)
-    with pytest.raises(FileError, match="not an explanation"):
+    with raises(FileError, "file-damaged"):
         geex.Explanation.load(tmp_path / "other.npz")
     np.savez(tmp_path / "future.npz", format=np.array("geex explanation 99"))
-    with pytest.raises(FileError, match="99"):
+    with raises(FileError, "file-format"):
         geex.Explanation.load(tmp_path / "future.npz")
     with pytest.raises(FileNotFoundError):
         geex.Explanation.load(tmp_path / "none")
     whole = explained(model, X, geex.GEEX(0.5)).save(tmp_path / "whole.npz").read_bytes()
     (tmp_path / "half.npz").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(FileError, match="not an explanation"):
+    with raises(FileError, "file-damaged"):
         geex.Explanation.load(tmp_path / "half.npz")
 
 

@@ -1,6 +1,7 @@
 """The printed explanation: what it says, in which order, and how its numbers are aligned."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -30,18 +31,19 @@ def test_the_largest_features_come_first_and_caveats_last(guided):
     lines = repr(guided).splitlines()
     assert lines[0].startswith("Explanation of output 0: score")
     assert lines[3].startswith("Largest of 100 features")
-    order = np.argsort(-np.abs(guided.values), axis=None)[:8]
-    low, high = guided.interval()
+    low, high = guided.interval(0.95, simultaneous=True)
+    values = guided.values_in_interval(0.95, simultaneous=True)
+    order = np.lexsort((-np.abs(values).ravel(), ~guided.significant().ravel()))[:8]
     for line, flat in zip(lines[4:12], order, strict=True):
         where = np.unravel_index(flat, guided.values.shape)
         assert line.startswith(f"row {where[0]}, column {where[1]} ")
-        wanted = [end[where] for end in (guided.values, guided.stderr, low, high)]
+        wanted = [end[where] for end in (values, guided.stderr, low, high)]
         np.testing.assert_allclose(numbers(line.split("column")[1]), wanted, atol=0.002)
     account = [i for i, line in enumerate(lines) if line.startswith("Account")]
-    values = [i for i, line in enumerate(lines) if line.startswith("Values: ")]
-    assert account[0] < values[0]
-    assert len(lines) - values[0] <= 5
-    assert "Intervals do not include bias from smoothing" in " ".join(lines[values[0] :])
+    paragraph = [i for i, line in enumerate(lines) if line.startswith("Values: ")]
+    assert account[0] < paragraph[0]
+    assert len(lines) - paragraph[0] <= 6
+    assert "Intervals do not include bias from smoothing" in " ".join(lines[paragraph[0] :])
     assert max(map(len, lines)) <= 100
 
 
@@ -62,6 +64,16 @@ def test_what_does_not_add_up_has_an_account_too(guided):
     text = repr(guided)
     left = next(line for line in text.splitlines() if line.startswith("joint effect of several features"))
     np.testing.assert_allclose(numbers(left), [account.left, account.low, account.high], atol=0.006)
+
+
+def test_what_is_left_lies_in_its_interval_and_adds_up(guided):
+    shrunk = replace(guided, values=guided.values / 2, centre=guided.values, gap=guided.gap + guided.values.sum() / 2)
+    (account,), (before,) = accounts(shrunk), accounts(guided)
+    assert not before.low <= shrunk.gap <= before.high
+    assert (account.low, account.high) == pytest.approx((before.low, before.high))
+    assert account.low <= account.left <= account.high
+    assert account.base + account.total + account.left == pytest.approx(account.output)
+    assert account.total == pytest.approx(shrunk.region(np.ones(PICTURE.shape)).value, rel=0.2)
 
 
 @pytest.mark.parametrize("method", [RISE(cells=2), Random()])

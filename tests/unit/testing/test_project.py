@@ -89,7 +89,9 @@ def test_features_of_a_users():
     testing.check_features(Neighbours(), np.ones(8))
 
 
-@pytest.mark.parametrize("stop", [geex.Precise(0.2), geex.Precise(0.001), geex.Settled(0.5), Enough()], ids=str)
+@pytest.mark.parametrize(
+    "stop", [geex.Precise(0.2), geex.Precise(0.001), geex.Settled(0.5), geex.Top(1), Enough()], ids=str
+)
 def test_rules(stop):
     testing.check_stop(stop)
 

@@ -23,10 +23,10 @@ from geex._estimate.subset_process_errors import OutputEstimate, unresolved
 from geex._plan.row_subsets import RowSubsets
 from geex._plan.subsets import strata
 from geex._problem.estimand import Note
-from geex._protocols import Estimate
+from geex._protocols import Estimate, ModelNoise
 
 # Draws that are fitted, beside the wholes; the residuals of the others count as they are.
-FITTED = 1280
+FITTED_DRAWS = 1280
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class BackgroundEstimate(Estimate):
     features: int
     template: Array
     regions: np.ndarray | None = None
-    noise: np.ndarray | None = None
+    noise: ModelNoise | None = None
     notes: tuple[Note, ...] = (Note.FIT_OR_LEFT_OUT,)
 
     @property
@@ -74,8 +74,8 @@ class BackgroundEstimate(Estimate):
     def freedom(self) -> float:
         return min((found.freedom for found in self._outputs if found.stderr.any()), default=1.0)
 
-    def with_model_noise(self, noise: Array) -> "BackgroundEstimate":
-        return replace(self, noise=host(noise))
+    def with_model_noise(self, noise: ModelNoise) -> "BackgroundEstimate":
+        return replace(self, noise=noise)
 
     def over(self, rows: Array) -> "BackgroundEstimate":
         return replace(self, regions=np.asarray(host(rows)[:, list(self.search.players)], float))
@@ -87,9 +87,8 @@ class BackgroundEstimate(Estimate):
 
     @property
     def _ends_noise(self) -> np.ndarray:
-        """The noise of the mean of f(x) − f(b) (k,): of one answer to x, and of one to every row."""
-        noise = np.zeros(len(self.sizes)) if self.noise is None else self.noise / self.sizes
-        return np.asarray(noise * (1 + 1 / len(self.wholes)) ** 0.5)
+        """The noise of the mean of f(x) − f(b) (k,): of the answers for x, and of one to every row."""
+        return np.asarray(np.zeros(len(self.sizes)) if self.noise is None else host(self.noise.ends) / self.sizes)
 
     @property
     def _ends(self) -> np.ndarray:
@@ -108,7 +107,7 @@ class BackgroundEstimate(Estimate):
 
     @cached_property
     def _outputs(self) -> list[OutputEstimate]:
-        steady = np.zeros(len(self.sizes), bool) if self.noise is None else self.noise == 0
+        steady = np.zeros(len(self.sizes), bool) if self.noise is None else host(self.noise.answer) == 0
         outputs = zip(self.differences.T, self.wholes.T, self.hyperparameters, steady, strict=True)
         with one_thread():
             return [self._estimate_output(own, wholes, one, bool(same)) for own, wholes, one, same in outputs]
@@ -116,7 +115,7 @@ class BackgroundEstimate(Estimate):
     def _estimate_output(
         self, differences: np.ndarray, wholes: np.ndarray, selected: Selected, steady: bool
     ) -> OutputEstimate:
-        fitted = evenly(differences[:, None], FITTED)
+        fitted = evenly(differences[:, None], FITTED_DRAWS)
         active = np.array(self.search.background)
         likeness = self.similar.mixed(selected.line)
         process = RowProcess(self.pairs.some(fitted), differences[fitted], wholes, likeness, active, selected)
@@ -140,7 +139,8 @@ class BackgroundEstimate(Estimate):
         freedom = off.sum() ** 2 / np.sum(off**2) - 1 if off.any() else 1.0
         error = np.sqrt(np.maximum(spread, np.maximum(own, 0)))
         share = len(active) / len(wholes)
-        return OutputEstimate(share * values, share * shift, share * error, max(1.0, freedom))
+        square = float(np.mean(residuals**2))
+        return OutputEstimate(share * values, share * shift, share * error, max(1.0, freedom), 0 * error, square)
 
     @cached_property
     def _weights(self) -> tuple[np.ndarray, np.ndarray]:
@@ -170,7 +170,7 @@ def estimate_over_background(answers: Answers) -> BackgroundEstimate:
         differences.append(outputs[:, 0, :] - outputs[:, 1, :])
         contrasts.append(2.0 * (host(chunk.draws.noise)[:, list(search.players)] > 0) - 1)
         rows.append(np.asarray(chunk.draws.rows))
-    ends = host(answers.outputs(answers.ends)).astype(np.float64)
+    ends = host(answers.all_ends_scored).astype(np.float64)
     wholes, d = ends[0] - ends[1:], np.concatenate(differences)
     sizes = np.maximum(np.abs(d).max(axis=0), np.abs(wholes).max(axis=0))
     sizes = np.where(sizes > 0, sizes, 1.0)  # answers of any size become numbers near 1

@@ -24,9 +24,9 @@ from geex._estimate.background.similarity import Similarities
 from geex._estimate.linear.marginal_likelihood import evidence
 from geex._estimate.linear.prior_selection import evenly
 from geex._estimate.subset_process import (
-    LARGEST,
-    LEAST,
-    MORE,
+    LARGEST_THETA,
+    LEAST_NOISE,
+    NOISE_FACTOR,
     NONE,
     SHAPES,
     TOTALS,
@@ -35,17 +35,17 @@ from geex._estimate.subset_process import (
 )
 
 # Draws, and rows' wholes, on which hyperparameters are selected.
-SELECTED, SELECTED_WHOLES = 200, 50
+SELECTED_DRAWS, SELECTED_WHOLES = 200, 50
 # Shares of the line in g that are tried.
 LINES = (0.2, 0.6, 1.0)
 # Rounds in which θ follows the values, and factors of its total that each of them tries.
-ROUNDS, FACTORS = 2, (0.3, 0.6, 1.0, 1.7, 3.0)
+SELECTION_ROUNDS, FACTORS = 2, (0.3, 0.6, 1.0, 1.7, 3.0)
 # Rows over which the rough values are averaged that θ follows.
 ROUGH_ROWS = 12
 # Pairs of rows over which the prior covariance of two rows' values is averaged.
 PAIRS = 48
 # Nodes of the integral over t: more change no digit that matters.
-NODES, SHARES = (0.5 * part for part in (leggauss(6)[0] + 1, leggauss(6)[1]))
+PATH_NODES, PATH_SHARES = (0.5 * part for part in (leggauss(6)[0] + 1, leggauss(6)[1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class RowProcess:
     def _factor(self) -> tuple[np.ndarray, bool]:
         """L Lᵀ = K + λ, with (almost) no noise for the wholes; more where rounding makes that not positive."""
         system = kernel(self._all, self._all, self.hyperparameters.theta, self.likeness)
-        least = LEAST * float(np.mean(np.diagonal(system)))
+        least = LEAST_NOISE * float(np.mean(np.diagonal(system)))
         noise = np.full(len(system), max(self.hyperparameters.noise, least))
         noise[len(self.differences) :] = least
         while True:
@@ -135,7 +135,7 @@ class RowProcess:
                 lower, _ = cho_factor(system + np.diag(noise), lower=True)
                 return lower, True
             except np.linalg.LinAlgError:
-                noise = noise * MORE
+                noise = noise * NOISE_FACTOR
 
     @cached_property
     def _solution(self) -> np.ndarray:
@@ -163,7 +163,7 @@ def value_covariance(pairs: Pairs, theta: np.ndarray, likeness: np.ndarray, rows
     total = np.zeros(pairs.contrasts.shape)
     for row in rows:
         own = theta * likeness[:, row, :].T[pairs.rows] * pairs.contrasts
-        for node, share in zip(NODES, SHARES, strict=True):
+        for node, share in zip(PATH_NODES, PATH_SHARES, strict=True):
             for sign in (node, -node):
                 factors = 1 + sign * own
                 total += 0.5 * share * own * np.prod(factors, axis=1, keepdims=True) / factors
@@ -190,13 +190,13 @@ def select_hyperparameters(
     pairs: Pairs, differences: np.ndarray, wholes: np.ndarray, similar: Similarities, active: np.ndarray
 ) -> Selected:
     """Select g, θ and the noise by the evidence of some draws and of the wholes (rows,): θ alike, then like values."""
-    which, ends = evenly(differences[:, None], SELECTED), active[evenly(active[:, None], SELECTED_WHOLES)]
+    which, ends = evenly(differences[:, None], SELECTED_DRAWS), active[evenly(active[:, None], SELECTED_WHOLES)]
     some, answers = pairs.some(which).with_wholes(ends), np.concatenate([differences[which], wholes[ends]])
     alike = np.ones(some.contrasts.shape[1])
     candidates = [_most_likely(some, answers, similar.mixed(line), alike, TOTALS[1::2], line) for line in LINES]
     best = max(candidates, key=lambda one: one.evidence)
     likeness, rough = similar.mixed(best.line), active[evenly(active[:, None], ROUGH_ROWS)]
-    for _ in range(ROUNDS):
+    for _ in range(SELECTION_ROUNDS):
         values = _values(some, answers, likeness, rough, best)
         size = float(np.sqrt(np.mean(values**2)))
         if not 0 < size < np.inf:
@@ -220,7 +220,7 @@ def _most_likely(
     line: float,
 ) -> Selected:
     """Return the total of θ, divided like `shape`, and the noise with most evidence."""
-    largest = LARGEST / np.max(np.abs(likeness), axis=(1, 2))
+    largest = LARGEST_THETA / np.max(np.abs(likeness), axis=(1, 2))
     found = []
     for total in totals:
         theta = np.minimum(total * shape / shape.sum(), largest)

@@ -16,8 +16,10 @@ from geex._estimate.linear.design import Design
 from geex._estimate.linear.knots import Knots
 from geex._estimate.linear.prior import Prior
 
-BLOCK = 64
-TINY = 1e-12
+# Rows that are squared at a time, for variances of features.
+VARIANCE_ROWS = 64
+# Share of the mean variance that is added to the diagonal: the matrix then has a Cholesky factor.
+JITTER = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,7 @@ class ByFeatures:
         if knots.spacing == 1:
             return xp.linalg.diagonal(self.dense)
         size = xp.max(xp.linalg.diagonal(self.dense))
-        factor = xp.linalg.cholesky(self.dense + TINY * size * identity(self.dense.shape[0], self.dense)).T
+        factor = xp.linalg.cholesky(self.dense + JITTER * size * identity(self.dense.shape[0], self.dense)).T
         return _squares(factor, knots, model)
 
     def freedom(self) -> float:
@@ -118,8 +120,8 @@ Covariance = ByDraws | ByFeatures
 def _squares(root: Array, knots: Knots, model: Array) -> Array:
     """The diagonal of U rootᵀ root Uᵀ (p,), a few rows at a time."""
     xp = namespace(root)
-    blocks = range(0, root.shape[0], BLOCK)
-    parts = (xp.sum(knots.up(root[start : start + BLOCK, :]) ** 2, axis=0) for start in blocks)
+    blocks = range(0, root.shape[0], VARIANCE_ROWS)
+    parts = (xp.sum(knots.up(root[start : start + VARIANCE_ROWS, :]) ** 2, axis=0) for start in blocks)
     return sum(xp.astype(part, model.dtype) for part in parts)
 
 

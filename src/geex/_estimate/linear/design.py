@@ -12,9 +12,12 @@ from geex._arrays.blas import SMALL
 from geex._arrays.linear_algebra import gram
 from geex._estimate.linear.prior import Prior
 
-ROWS = 512
-LEFT = 0.1  # a digit of float32, no more, may be lost where sums cancel
-OWN = 0.95
+# Draws of a block.
+BLOCK_DRAWS = 512
+# The least share that sums keep where terms cancel: at most one digit of float32 is lost.
+UNCANCELLED = 0.1
+# The most that the answer of a draw may count in its own fitted value.
+OWN_SHARE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +52,7 @@ class Design:
         xp = namespace(contrasts)
         return contrasts if self.units is None else xp.astype(contrasts, xp.float64) * self.units
 
-    def blocks(self, draws: int = ROWS) -> Iterator[Array]:
+    def blocks(self, draws: int = BLOCK_DRAWS) -> Iterator[Array]:
         """Contrasts, some draws at a time."""
         for first in range(0, self.contrasts.shape[0], draws):
             yield self.contrasts[first : first + draws, :]
@@ -91,7 +94,7 @@ class Design:
         """Φᵀ d (q, k)."""
         xp = namespace(self.contrasts)
         product = sum(
-            xp.astype(block, xp.float64).T @ differences[number * ROWS : (number + 1) * ROWS, :]
+            xp.astype(block, xp.float64).T @ differences[number * BLOCK_DRAWS : (number + 1) * BLOCK_DRAWS, :]
             for number, block in enumerate(self.blocks())
         )
         return product if self.units is None else product * self.units[:, None]
@@ -104,22 +107,22 @@ class Design:
 
     def explained_by_many(self, coefficients: Array) -> Array:
         """Φ u (n, q) for as many coefficients u (q, q) as there are of them. It is made in the type of the contrasts,
-        unless sums cancel to less than LEFT of what independent terms would add up to, or a draw's own answer
-        counts more than OWN in what is fitted to it: what is left of 1 would be rounding."""
+        unless sums cancel to less than UNCANCELLED of what independent terms would add up to, or a draw's own answer
+        counts more than OWN_SHARE in what is fitted to it: what is left of 1 would be rounding."""
         xp = namespace(self.contrasts)
         if self.contrasts.dtype == coefficients.dtype:
             return self.explained(coefficients)
         steps = self._steps(coefficients)
         found = self.contrasts @ xp.astype(steps, self.contrasts.dtype)
         apart = xp.astype(xp.linalg.diagonal(self._product), steps.dtype) @ xp.sum(steps**2, axis=1)
-        whole = float(xp.linalg.vector_norm(found)) ** 2 >= LEFT**2 * float(apart)
-        return found if whole and float(xp.max(self.used(found))) < OWN else self.explained(coefficients)
+        whole = float(xp.linalg.vector_norm(found)) ** 2 >= UNCANCELLED**2 * float(apart)
+        return found if whole and float(xp.max(self.used(found))) < OWN_SHARE else self.explained(coefficients)
 
     def used(self, influence: Array) -> Array:
         """How much each draw's own answer counts in what is fitted to it (n,): Σ_j Φ_ij W_ij of W = ∂û/∂d (n, q)."""
         xp = namespace(influence)
         units = 1.0 if self.units is None else xp.astype(self.units, influence.dtype)
-        blocks = [slice(first, first + ROWS) for first in range(0, self.contrasts.shape[0], ROWS)]
+        blocks = [slice(first, first + BLOCK_DRAWS) for first in range(0, self.contrasts.shape[0], BLOCK_DRAWS)]
         parts = [xp.sum(self.contrasts[block, :] * influence[block, :] * units, axis=1) for block in blocks]
         return xp.astype(xp.concat(parts, axis=0), xp.float64)
 

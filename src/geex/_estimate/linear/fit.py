@@ -16,11 +16,12 @@ from geex._estimate.linear.posterior import Posterior
 from geex._estimate.linear.prior_uncertainty import Alternatives
 from geex._plan.plan import Plan
 from geex._problem.estimand import Note
-from geex._protocols import Estimate, LinearDraws
+from geex._protocols import Estimate, LinearDraws, ModelNoise
 
 # An error so far below the posterior's is that of an exact fit to draws that do not separate features.
 UNIDENTIFIED = 1e-3
-KEPT = 4  # fits of which all is kept, for errors of other sums
+# Fits that are kept whole, for the errors of other sums.
+KEPT_FITS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,7 @@ class Fit:
     rows (r, p): regions whose sums are wanted instead of the features.
     left: the leave-one-out error: that of the unbiased residual, or the jackknife's.
     alternatives: other choices of the prior, whose values show what the choice leaves open; None where there is none.
-    noise (k,): the deviation of one answer of the model, where values add up to a difference of two; None: not known.
+    noise: that of the model's k answers; None: not known.
     """
 
     posterior: Posterior
@@ -38,7 +39,7 @@ class Fit:
     left: LeftOut
     alternatives: Alternatives | None = None
     rows: Array | None = None
-    noise: Array | None = None
+    noise: ModelNoise | None = None
 
     @property
     def values(self) -> Array:
@@ -78,8 +79,29 @@ class Fit:
         direction, noise, xp = self.posterior.direction, self.noise, namespace(stderr)
         if direction is None or noise is None:
             return stderr
+        return xp.sqrt(stderr**2 + (noise.ends[:, None] * self._shares) ** 2)
+
+    @property
+    def _shares(self) -> Array:
+        """What values have of f(x) − f(x̊), which they are made to add up to (1, p)."""
+        direction = self.posterior.direction
+        assert direction is not None
         moved = self.posterior.lift.up(direction[None, :])
-        return xp.sqrt(stderr**2 + 2 * (noise[:, None] * self._summed(moved / xp.sum(moved))) ** 2)
+        return self._summed(moved / namespace(moved).sum(moved))
+
+    @property
+    def noise_stderr(self) -> Array:
+        """The part of the standard errors that is the model's noise: as much as its variance is of the residuals'."""
+        xp, noise = namespace(self.posterior.mean), self.noise
+        stderr = self._stderr()
+        if noise is None:
+            return 0 * stderr
+        # a difference is that of two answers for masks, half of it for noise on elements
+        variance = (2.0 if linear_of(self.plan).of_features else 0.5) * noise.draws**2
+        left = xp.mean(self.left.residuals**2, axis=0)
+        part = xp.clip(variance / xp.where(left > 0, left, xp.ones_like(left)), None, 1.0)
+        ends = 0.0 if self.posterior.direction is None else (noise.ends[:, None] * self._shares) ** 2
+        return xp.sqrt(part[:, None] * stderr**2 + ends)
 
     def _stderr(self) -> Array:
         xp, residual = namespace(self.posterior.mean), self.left.residual
@@ -213,13 +235,27 @@ class Fits(Estimate):
             found |= {place: own[number, number] for number, place in enumerate(places)}
         return xp.stack([found[place] for place in range(len(found))])
 
-    def with_model_noise(self, noise: Array) -> "Fits":
+    def with_model_noise(self, noise: ModelNoise) -> "Fits":
         """The same for a model with noise (k,)."""
 
-        def own(places: list[int]) -> Array:
-            return namespace(noise).take(noise, like(places, noise, namespace(noise).int64))
+        def own(places: list[int]) -> ModelNoise:
+            return noise.taken(like(places, noise.ends, namespace(noise.ends).int64))
 
         return Fits([(places, replace(fit, noise=own(places))) for places, fit in self.fits])
+
+    @property
+    def left_over(self) -> Array:
+        found = []
+        for places, fit in self._one_by_one():
+            xp, whole = namespace(fit.left.differences), fit.left.differences
+            square = xp.sum(whole**2, axis=0)
+            left = xp.sum(fit.left.residuals**2, axis=0) / xp.where(square > 0, square, xp.ones_like(square))
+            found.append((places, left))
+        return self._joined(found)
+
+    @property
+    def noise_stderr(self) -> Array:
+        return self._joined([(places, fit.noise_stderr) for places, fit in self._one_by_one()])
 
     @cached_property
     def values(self) -> Array:
@@ -257,7 +293,7 @@ class Fits(Estimate):
         """The fits, each of which lets go of what its errors are made of, as large as the design, before the next."""
         for places, fit in self.fits:
             yield places, fit
-            if len(self.fits) > KEPT:
+            if len(self.fits) > KEPT_FITS:
                 fit.left.forget()
 
     @staticmethod

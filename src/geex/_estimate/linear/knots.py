@@ -16,7 +16,11 @@ import numpy as np
 from geex._arrays.arrays import Array, Shape, like, namespace
 from geex._arrays.linear_algebra import multiply_along
 
-MOST = {1: 750, 2: 75**2}  # knots by the number of axes: a kernel along one axis has the square of what lies on it
+# The most knots, by the number of axes. A kernel along one axis has the square of those on it.
+MOST_KNOTS = {1: 750, 2: 75**2}
+
+# The most knots along one axis: a kernel along it is a matrix of as many rows and columns.
+LONGEST_AXIS = 1500
 
 
 @dataclass(frozen=True)
@@ -55,11 +59,14 @@ class Knots:
 
 
 def knots_for(grid: Shape, axes: tuple[int, ...]) -> Knots:
-    """Knots so far apart that there are about MOST of them at most. Up to twice as many features are all knots."""
-    most = MOST[min(len(axes), 2)] if axes else prod(grid)
-    if prod(grid) <= 2 * most:
+    """Knots so far apart that there are at most about MOST_KNOTS, and LONGEST_AXIS along each axis. Up to twice
+    MOST_KNOTS features are all knots."""
+    most = MOST_KNOTS[min(len(axes), 2)] if axes else prod(grid)
+    longest = max((grid[axis] for axis in axes), default=0)
+    if prod(grid) <= 2 * most and longest <= LONGEST_AXIS:
         return Knots(grid)
-    return Knots(grid, axes, max(1, round((prod(grid) / most) ** (1 / len(axes)))))
+    along = -(-longest // LONGEST_AXIS)
+    return Knots(grid, axes, max(1, along, round((prod(grid) / most) ** (1 / len(axes)))))
 
 
 @lru_cache(maxsize=16)

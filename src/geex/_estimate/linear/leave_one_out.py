@@ -24,9 +24,12 @@ from geex._arrays.arrays import Array, namespace
 from geex._estimate.linear.design import Design
 from geex._estimate.linear.posterior import Posterior
 
-BLOCK = 64  # draws at a time, where their terms are of all features
-LEAST = 1e-12
-ENOUGH = 30
+# Draws of a block where terms are of all features.
+TERM_ROWS = 64
+# The least share of a draw that its own answer leaves: residuals stay finite.
+LEAST_LEFT = 1e-12
+# Degrees of freedom from which on draws less coefficients are not bounded from below.
+ENOUGH_FREEDOM = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +65,7 @@ class LeftOut:
     def freedom(self) -> float:
         """n − 1 less what the fit has used up; where that is nearly all, what its residuals have of their own."""
         left = len(self.differences) - 1 - float(namespace(self.used).sum(self.used))
-        return left if left >= ENOUGH else max(1.0, left, self.fit.covariance.freedom())
+        return left if left >= ENOUGH_FREEDOM else max(1.0, left, self.fit.covariance.freedom())
 
     def shift(self, rows: Array | None = None) -> Array:
         """1/n Σ_i t_i (k, p), or of sums over rows (r, p) of coefficients (k, r)."""
@@ -85,7 +88,7 @@ class LeftOut:
     def residuals(self) -> Array:
         """r (n, k)."""
         left = self.differences - self.design.explained(self.fit.coefficients.T)
-        return left / namespace(left).clip(1 - self.used, LEAST)[:, None]
+        return left / namespace(left).clip(1 - self.used, LEAST_LEFT)[:, None]
 
     def forget(self) -> None:
         """Lets go of what is as large as the design; it is made again where it is asked for."""
@@ -110,7 +113,7 @@ class LeftOut:
         """Contrasts of all draws, some at a time; those of the design where they are not looked at."""
         if self.residual is not None:
             return self.residual.contrasts()
-        return self.design.blocks() if self.fit.lift.knots.spacing == 1 else self.design.blocks(BLOCK)
+        return self.design.blocks() if self.fit.lift.knots.spacing == 1 else self.design.blocks(TERM_ROWS)
 
     def _centred(self, rows: Array) -> Array:
         """Rows (r, p) less their means over the coefficients that there are, where that is called for."""

@@ -10,6 +10,7 @@ steps. It is done on the host, where LAPACK has it.
 import numpy as np
 from scipy.linalg import lapack
 
+# Candidates of λ, in units of the mean variance of contrasts under the prior.
 RATIOS = np.logspace(2, -7, 37)
 
 

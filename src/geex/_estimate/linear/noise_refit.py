@@ -20,8 +20,12 @@ from geex._estimate.linear.design import Design
 from geex._estimate.linear.posterior import Lift, Posterior, posterior
 from geex._estimate.linear.prior_selection import Choice
 
+# Noise below this share of what λ assumes counts as far less.
 FAR_BELOW = 0.25
-STEP, STEPS = 1e-2, 4
+# What λ is multiplied with at each step.
+REFIT_FACTOR = 1e-2
+# The most steps.
+REFIT_STEPS = 4
 
 
 def fits(
@@ -32,7 +36,7 @@ def fits(
     smooth: whether what was asked was.
     """
     xp = namespace(differences)
-    most = 0 if smooth else STEPS
+    most = 0 if smooth else REFIT_STEPS
     ahead = {(choice, most): _places(choices, choice) for choice in dict.fromkeys(choices)}
     while ahead:
         choice, steps = next(iter(ahead))
@@ -42,7 +46,7 @@ def fits(
         noisy = _less(design, own, found, choice.ratio).tolist() if steps else [False] * len(places)
         for output, again in zip(places, noisy, strict=True):
             if again:
-                ahead.setdefault((replace(choice, ratio=STEP * choice.ratio), steps - 1), []).append(output)
+                ahead.setdefault((replace(choice, ratio=REFIT_FACTOR * choice.ratio), steps - 1), []).append(output)
         kept = [place for place, again in enumerate(noisy) if not again]
         if kept:
             yield [places[place] for place in kept], choice, found.of(kept)

@@ -17,7 +17,8 @@ from geex._estimate.linear.design import Design
 from geex._estimate.linear.knots import Knots
 from geex._estimate.linear.prior import Prior
 
-ROUNDING = 2.0**-23  # of float32
+# The rounding of float32.
+FLOAT32_ROUNDING = 2.0**-23
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +100,7 @@ def posterior(design: Design, differences: Array, lift: Lift, prior: Prior, rati
 def _by_draws(design: Design, differences: Array, lift: Lift, prior: Prior, ratio: float) -> Posterior:
     xp = namespace(differences)
     n, rows, system = differences.shape[0], design.rows(), design.kernel(prior)
-    if rows.dtype != xp.float64 and ratio < n * ROUNDING * float(xp.mean(xp.linalg.diagonal(system))):
+    if rows.dtype != xp.float64 and ratio < n * FLOAT32_ROUNDING * float(xp.mean(xp.linalg.diagonal(system))):
         # λ is less than what products of float32 are wrong by: A may not be positive, and errors made of it are noise
         return _by_draws(Design(xp.astype(rows, xp.float64)), differences, lift, prior, ratio)
     lower = xp.linalg.cholesky(system + ratio * identity(n, system))

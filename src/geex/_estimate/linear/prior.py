@@ -15,9 +15,13 @@ from geex._arrays.arrays import Array, Shape, like, namespace
 from geex._arrays.linear_algebra import host_unless_accelerated, multiply_along
 from geex._estimate.linear.knots import Knots
 
+# Candidate widths of a kernel, as shares of the mean side.
 WIDTHS = (1 / 75, 1 / 37, 1 / 28, 1.5 / 28, 2 / 28, 3 / 28, 5 / 28)
+# A kernel of several widths: the share of the variance and the width of each.
 SCALES = ((0.3, 1 / 75), (0.3, 1 / 37), (0.2, 1.5 / 28), (0.2, 3 / 28))
+# Narrower kernels do not differ from white noise, in knots.
 NARROWEST = 0.75
+# The share of white noise in the variance of a prior of one width.
 WHITE = 0.05
 
 

@@ -16,9 +16,12 @@ from geex._estimate.linear.marginal_likelihood import RATIOS, evidence
 from geex._estimate.linear.posterior import Lift
 from geex._estimate.linear.prior import Prior, blend, priors
 
+# Candidates within this distance of the best log evidence are averaged.
 NATS = 2.0
+# Alternatives that represent the uncertainty of the choice.
 ALTERNATIVES = 4
-ALONE = 1024
+# The most draws for the choice where features have no neighbours.
+UNRELATED_DRAWS = 1024
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def chosen_priors(
     """The choice for every output, on draws from all of the run: on `draws` of them, or, where features have no
     neighbours and there are few candidates, on twice as many as there are coefficients."""
     k = differences.shape[1]
-    alone = 0 if axes else min(ALONE, 2 * designs[0].contrasts.shape[1])
+    alone = 0 if axes else min(UNRELATED_DRAWS, 2 * designs[0].contrasts.shape[1])
     which = evenly(differences, max(draws, alone))
     some = host(namespace(differences).take(differences, which, axis=0))
     kinds, candidates, tables = [], [], []

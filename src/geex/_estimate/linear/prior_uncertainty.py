@@ -14,7 +14,8 @@ from geex._estimate.linear.design import Design
 from geex._estimate.linear.posterior import Lift, posterior
 from geex._estimate.linear.prior_selection import ALTERNATIVES, Choice, Selection
 
-MOST = 16  # outputs: every one has alternatives of its own, and each of them costs a fit
+# The most outputs with alternatives: each alternative costs a fit.
+MOST_OUTPUTS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,7 @@ class Alternatives:
     @property
     def few(self) -> bool:
         """Whether there are few enough outputs to have alternatives."""
-        return len(self.chosen) <= MOST
+        return len(self.chosen) <= MOST_OUTPUTS
 
     @cached_property
     def earlier(self) -> Array:

@@ -12,14 +12,13 @@ from geex._estimate.learnt import Learnt
 from geex._explain.driver import check_storable
 from geex._explain.same_model import check_same_model
 from geex._explain.table.answered_rows import AnsweredRows
-from geex._explain.table.rows import Row, Rows, row_of, unchanged
+from geex._explain.table.rows import Row, Rows, row_of
 from geex._explain.table.source import RowPlan, TableSource
 from geex._plan.plan import Ends
 from geex._problem.outputs import check_label_count, resolved_score, scored, target_indices
 from geex._problem.task import Task
 from geex._query.ordered_answers import Querier, default_batch
 from geex._query.session import Engine, Session
-from geex._results.end_answers import EndAnswers
 from geex._results.record import Record, estimated, explained
 from geex.errors import ModelError
 
@@ -45,7 +44,7 @@ def explain_rows(asking: Engine, source: TableSource, task: Task) -> TableRun:
         check_storable(task, source.plan(0).plans)
     total = int(source.starts[-1]) + len(task.baselines)
     batch = default_batch(task.explicand) if task.batch is None else task.batch
-    with asking.opened(batch, total, task.progress) as session:
+    with asking.opened(batch, total, task.progress, task.batch is not None) as session:
         session.log_cost(total, [source])
         return _explained(session, source, task)
 
@@ -93,9 +92,6 @@ def _row(task: Task, plan: RowPlan, answers: Array, base: Array, learnt: Learnt)
     ends = namespace(raw).concat([raw, base], axis=0)
     target, _ = target_indices(task.target, scored(raw, task.score)[0, :])
     own_task = replace(plan.task, score=task.score, target=task.target)
-    if plan.same:
-        output = EndAnswers(ends, target, task.score).scored
-        return unchanged(float(output[0, 0]), float(namespace(output).mean(output[1:, 0])), target[0])
     record = Record(own_task, [one for one, _ in plan.plans], ends, own, plan.size, target, again)
     parts = [estimated(task.method, replace(part, learnt=learnt)) for part in record.method_answers()]
     return row_of(explained(record, parts, brief=True))

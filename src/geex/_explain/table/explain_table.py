@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from geex._arrays.arrays import host, namespace
-from geex._explain.model_names import labels_for
+from geex._arrays.arrays import host
+from geex._explain.inputs import labels_for, named
 from geex._explain.prepare import prepare
 from geex._explain.table.driver import TableRun, explain_rows
 from geex._explain.table.source import table_source
-from geex._explain.table.table_input import TableInput, check_bounds, shared_baseline, table_input
+from geex._explain.table.table_input import TableInput, check_bounds, shared_inputs, table_input
 from geex._explain.warnings import frames_of_geex, uneven_scales
-from geex._problem.baselines import Baseline, baselines
-from geex._problem.features import Elements
+from geex._problem.baselines import Baseline
 from geex._problem.outputs import Score, reusable_target
 from geex._problem.task import Task
 from geex._protocols import Features, Method, RoundsMethod, Runner
@@ -26,9 +25,10 @@ from geex._query.retrying_call import Model
 from geex._query.session import Engine, engine
 from geex._results.table.explanation import FailedRow, TableExplanation
 from geex.errors import FailedRows, MethodError, PartialRun, TargetError, UnsteadyModel
+from geex.models.scikit_learn import as_model
 
 # The default budget of a row, in all and for each feature.
-QUERIES, FOR_EACH = 200, 4
+ROW_QUERIES, COLUMN_QUERIES = 200, 4
 # The target that stands for the largest output of each row.
 PREDICTED = "predicted"
 
@@ -52,6 +52,7 @@ def explain_table(
     run: Runner | None = None,
     limits: Limits | None = None,
     price: float | None = None,
+    most_cost: float | None = None,
 ) -> TableExplanation:
     """Explain all rows of a table as one job.
 
@@ -69,7 +70,7 @@ def explain_table(
         frame. A list of these averages over them. None: 0.
     target
         The output to explain, an index or a label. None or "predicted": the largest output of each row.
-    labels, score, method, features, bounds, seed, batch, progress, run, limits, price
+    labels, score, method, features, bounds, seed, batch, progress, run, limits, price, most_cost
         As in `explain`. Methods in rounds, such as `Guided`, cannot be used.
     queries
         The most queries for each row; those of the baselines come once on top. None: 4 for each feature, at least 200.
@@ -111,21 +112,21 @@ def explain_table(
     ['feature 2']
     """
     target = _checked_target(reusable_target(target))
+    model = as_model(model)
     names = labels_for(labels, target, model)
-    asking = engine(model, limits, run, journal, price)
     table = table_input(model, frame)
-    baseline = shared_baseline(model, table, baseline)
-    first = _first_changed(table, baseline)
+    given = shared_inputs(model, table, baseline)
+    asking = engine(given.model, limits, run, journal, price, most_cost)
     if queries is None and method is None:
-        queries = max(QUERIES, FOR_EACH * int(table.rows.shape[1]))
+        queries = max(ROW_QUERIES, COLUMN_QUERIES * int(table.rows.shape[1]))
     task = prepare(
-        table.array[first, ...],
-        baseline=baseline,
+        table.array[0, ...],
+        baseline=given.baselines[0],
         target=target,
         score=score,
         method=method,
         queries=queries,
-        features=features,
+        features=features if features is None else named(features, table.columns),
         bounds=bounds,
         seed=seed,
         batch=batch,
@@ -136,7 +137,7 @@ def explain_table(
     _check_method(task.method)
     for absent in task.baselines:
         uneven_scales(task, absent)
-    task = replace(task, twice=asking.limits.twice)
+    task = replace(task, twice=asking.limits.twice, baseline=given.declared, names=table.columns)
     found = explain_rows(asking, table_source(task, table.rows), task)
     _warn(found, asking, len(table.index))
     return _table(found, task, table, asking)
@@ -152,14 +153,6 @@ def _checked_target(target: Any) -> Any:
             fix="Call geex.explain_table once for each output, or geex.explain_batch.",
         )
     return target
-
-
-def _first_changed(table: TableInput, baseline: Any) -> int:
-    """Return the first row that differs from the baseline; 0 if none does, which is an error of `prepare`."""
-    row = table.rows[0, ...]
-    xp = namespace(row)
-    differs = sum(xp.any(table.rows != absent[None, ...], axis=1) for absent in baselines(baseline, row, Elements()))
-    return int(np.argmax(np.asarray(host(differs)) > 0))
 
 
 def _check_method(method: Method) -> None:

@@ -1,7 +1,6 @@
 """What is kept of every row of a table: a few numbers for each feature, and no answers."""
 
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
 
@@ -36,8 +35,8 @@ class Row:
 
 
 # The fields of a row that are numbers, and those that have a number for each feature.
-NUMBERS = ("output", "base_value", "gap", "gap_stderr", "noise", "target", "queries", "freedom")
-OF_FEATURES = ("values", "stderr", "centre")
+ROW_NUMBERS = ("output", "base_value", "gap", "gap_stderr", "noise", "target", "queries", "freedom")
+ROW_FEATURES = ("values", "stderr", "centre")
 
 
 class Rows:
@@ -52,8 +51,8 @@ class Rows:
         self.unsteady = 0
         self.estimand: Estimand | None = None
         self.settings: Settings | None = None
-        self._features = {name: np.zeros((rows, features)) for name in OF_FEATURES}
-        self._numbers = {name: np.zeros(rows) for name in NUMBERS}
+        self._features = {name: np.zeros((rows, features)) for name in ROW_FEATURES}
+        self._numbers = {name: np.zeros(rows) for name in ROW_NUMBERS}
 
     def add(self, number: int, row: Row) -> None:
         """Add row number `number` of the table."""
@@ -96,12 +95,6 @@ def row_of(explanation: Explanation) -> Row:
         explanation.estimand,
         explanation.settings,
     )
-
-
-def unchanged(output: float, base_value: float, target: int) -> Row:
-    """Return the row of an x that equals all baselines, so that no feature has a share. It has one query."""
-    zero = np.zeros(1)  # for each feature
-    return Row(zero, zero, zero, output, base_value, output - base_value, 0.0, np.nan, target, 1, inf)
 
 
 def _flat(array: object) -> np.ndarray:

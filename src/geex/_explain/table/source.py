@@ -23,7 +23,7 @@ from geex._stored_names import fingerprint
 from geex.errors import BudgetError
 
 # A table row's place in the seed's streams, apart from those of baselines and rounds.
-TABLE = 7
+TABLE_ROW = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +32,6 @@ class RowPlan:
 
     task: Task
     plans: list[tuple[Plan, int]]
-
-    @property
-    def same(self) -> bool:
-        """Whether x equals all baselines: every value is 0, and only f(x) is queried."""
-        return not self.plans
 
     @property
     def counts(self) -> list[int]:
@@ -51,7 +46,7 @@ class RowPlan:
     @property
     def again(self) -> bool:
         """Whether x is queried a second time."""
-        return self.task.twice and not self.same
+        return self.task.twice
 
     def queries(self) -> Array:
         """Return the queries (size, *shape)."""
@@ -121,10 +116,7 @@ def table_source(task: Task, table: Array) -> TableSource:
 
 def planned_row(task: Task, explicand: Array, row: int) -> RowPlan:
     """Return the plan of one row. The budget is for x and its draws, since the baselines are queried once for all."""
-    xp = namespace(explicand)
-    own = replace(task, explicand=explicand, seed=seed_of(task.seed, TABLE, row))
-    if task.method.compares and not any(bool(xp.any(explicand != baseline)) for baseline in task.baselines):
-        return RowPlan(own, [])
+    own = replace(task, explicand=explicand, seed=seed_of(task.seed, TABLE_ROW, row))
     budget = replace(own, queries=task.queries + len(task.baselines))
     try:
         return RowPlan(own, _own_plans(budget, task.seed))

@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_array_api_obj
 
 from geex._arrays.arrays import Array, as_array, as_explicand, host, working
-from geex._explain.model_names import in_models_order
+from geex._explain.inputs import Inputs, inputs
 from geex._explain.warnings import frames_of_geex
 from geex._problem.foreign_model import Carried
-from geex._problem.named_rows import is_table, ordered_row
+from geex._problem.table.rows import is_frame, row_of
 from geex._problem.task import Task
 from geex._query.retrying_call import Model
 from geex.errors import BoundsError, ExplicandError, RepeatedIndex
 
 # The kinds of columns that are numbers: booleans, whole numbers and others.
-NUMBERS = "buif"
+NUMBER_KINDS = "buif"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +40,18 @@ class TableInput:
 def table_input(model: Model, frame: Any) -> TableInput:
     """Return the table. Raise ExplicandError or InputError if it cannot be explained."""
     names = Carried(model).names
-    if not is_table(frame):
+    if not is_frame(frame):
         array = _checked(as_array("frame", frame, ExplicandError))
         count, width = (int(length) for length in array.shape)
         columns = list(map(str, names)) if names is not None and len(names) == width else _numbered(width)
         return TableInput(array, working(array), list(range(count)), [None], columns, array[0, ...])
     if 0 in frame.shape:
         raise _empty(tuple(frame.shape))
-    columns = list(ordered_row("frame", frame.iloc[0], names).index)
-    frame = frame[columns]
+    first = row_of("frame", frame.iloc[0])
+    assert first is not None
+    places = [list(first.names).index(name) for name in first.ordered("frame", names).names]
+    frame = frame.iloc[:, places]
+    columns = list(frame.columns)
     array = _checked(_numbers(frame))
     if not frame.index.is_unique:
         warnings.warn(
@@ -61,18 +65,17 @@ def table_input(model: Model, frame: Any) -> TableInput:
     return TableInput(array, working(array), labels, index_names, list(map(str, columns)), frame.iloc[0])
 
 
-def shared_baseline(model: Model, table: TableInput, baseline: Any) -> Any:
-    """Return the baseline in the order of the model. Raise ExplicandError for a rule, which needs single rows."""
-    _, ordered = in_models_order(model, table.first, baseline)
-    several = ordered if isinstance(ordered, list | tuple) else [ordered]
-    if any(callable(one) for one in several):
+def shared_inputs(model: Model, table: TableInput, baseline: Any) -> Inputs:
+    """Return the model for arrays, and the baseline in its order. Raise ExplicandError for a rule, which needs x."""
+    several = baseline if isinstance(baseline, list | tuple) else [baseline]
+    if any(callable(one) and not is_array_api_obj(one) for one in several):
         raise ExplicandError(
             "`baseline` must be the same for all rows of a table: a number, a row, geex.mean(data) or "
             "geex.background(rows).",
             code="table-baseline-rule",
             fix="For a baseline that depends on x, call geex.explain_batch.",
         )
-    return ordered
+    return inputs(model, [table.first], baseline)
 
 
 def check_bounds(task: Task, table: TableInput) -> None:
@@ -89,9 +92,9 @@ def check_bounds(task: Task, table: TableInput) -> None:
 
 
 def _numbers(frame: Any) -> np.ndarray:
-    kinds = {str(name): (dtype, dtype.kind) for name, dtype in frame.dtypes.items()}
+    kinds = {str(name): (dtype, dtype.kind) for name, dtype in zip(frame.columns, frame.dtypes, strict=True)}
     for name, (dtype, kind) in kinds.items():
-        if kind not in NUMBERS:
+        if kind not in NUMBER_KINDS:
             raise ExplicandError(
                 f"`frame` must have columns of numbers; column {name!r} has the type {dtype}.",
                 code="table-not-numeric",

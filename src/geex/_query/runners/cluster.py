@@ -10,8 +10,9 @@ from abc import ABC, abstractmethod
 from concurrent.futures import CancelledError, Future
 from typing import Any
 
+from geex._query.calls.outcome import Outcome
 from geex._query.jobs import Job
-from geex._query.runners.worker import Dumps, Failure, PendingAnswer, PickledModel, PickledPlans
+from geex._query.runners.worker import Dumps, PendingAnswer, PickledModel, PickledPlans
 from geex.errors import RunError
 
 # Seconds between counts of the workers: each count is a request to the cluster.
@@ -47,7 +48,7 @@ class ClusterPool(ABC):
         """Start a task. Return the library's future of it, which has `add_done_callback` and `cancel`."""
 
     @abstractmethod
-    def result(self, remote: Any) -> "Any | Failure":
+    def result(self, remote: Any) -> Outcome:
         """Return the result of a task that has ended. Raise CancelledError if it never began, else a GeexError."""
 
     @abstractmethod

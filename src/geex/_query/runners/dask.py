@@ -16,7 +16,7 @@ from geex._query.runners.worker import Dumps, PickledModel, answer, pickled_mode
 from geex.errors import InputError, MissingPackage, RunError
 
 # Seconds to wait for a scheduler to answer, and for the first worker.
-PATIENCE = 30.0
+DASK_WAIT = 30.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Dask(Runner):
         import cloudpickle  # Dask depends on it
 
         try:
-            client.wait_for_workers(1, timeout=PATIENCE)
+            client.wait_for_workers(1, timeout=DASK_WAIT)
             threads = max(1, sum(client.nthreads().values()))
             dumps = cloudpickle.dumps
             return DaskPool(client, own, pickled_model(model, limits, batch, threads, dumps), dumps)
@@ -38,7 +38,7 @@ class Dask(Runner):
             if own:
                 client.close()
             raise RunError(
-                f"No worker joined the Dask scheduler at {client.scheduler.address} within {PATIENCE:.0f} seconds. "
+                f"No worker joined the Dask scheduler at {client.scheduler.address} within {DASK_WAIT:.0f} seconds. "
                 "Start a worker and make the same call again.",
                 code="dask-without-workers",
             ) from error
@@ -48,14 +48,14 @@ class Dask(Runner):
             import distributed
         except ImportError as error:
             raise MissingPackage(
-                "geex.run.dask needs the package `distributed`. Install it with: pip install 'geex[dask]'",
+                "geex.run.dask needs the package `distributed`. Run `pip install distributed`.",
                 code="dask-missing",
             ) from error
         if isinstance(self.cluster, distributed.Client):
             return self.cluster, False
         connect: Any = distributed.Client
         try:
-            return connect(self.cluster, timeout=PATIENCE, set_as_default=False), True
+            return connect(self.cluster, timeout=DASK_WAIT, set_as_default=False), True
         except (OSError, ValueError, TypeError) as error:
             raise RunError(
                 f"No Dask scheduler can be reached at {self.cluster!r} ({error}).", code="dask-unreachable"

@@ -23,7 +23,7 @@ from geex.errors import InputError, RunError
 # Deaths of workers at one job after which the job is given up: another job of the pool may cause fewer.
 DEATHS = 3
 # Seconds between a worker's checks that its parent is alive.
-CHECK = 1.0
+CHECK_PARENT = 1.0
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ProcessesPool:
     def _executor(self) -> ProcessPoolExecutor:
         # a fresh interpreter: forks of a process with threads (PyTorch's, ours) can hang
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.workers, context, initializer=_begin, initargs=(self.model,))
+        return ProcessPoolExecutor(self.workers, context, initializer=_begin, initargs=(self.model, os.getpid()))
 
     def submit(self, job: Job) -> "Future[Any]":
         pending = PendingAnswer(job)
@@ -113,18 +113,21 @@ class ProcessesPool:
 _model: PickledModel | None = None
 
 
-def _begin(model: PickledModel) -> None:
-    """Keep the model, and ignore Ctrl-C, which the parent process handles."""
+def _begin(model: PickledModel, parent: int) -> None:
+    """Keep the model, and ignore Ctrl-C, which the parent process handles.
+
+    parent: the id of the process that made the pool. It may have ended before this worker could look it up.
+    """
     global _model
     _model = model
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
 
 
 def _follow(parent: int) -> None:
     """End the worker when its parent process is gone, which may have been killed."""
     while os.getppid() == parent:
-        time.sleep(CHECK)
+        time.sleep(CHECK_PARENT)
     os._exit(1)
 
 

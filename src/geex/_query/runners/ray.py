@@ -30,7 +30,7 @@ class Ray(Runner):
             import ray
         except ImportError as error:
             raise MissingPackage(
-                "geex.run.ray needs the package `ray`. Install it with: pip install 'geex[ray]'", code="ray-missing"
+                "geex.run.ray needs the package `ray`. Run `pip install ray`.", code="ray-missing"
             ) from error
         own = not ray.is_initialized()
         if own:

@@ -13,13 +13,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from geex._arrays.arrays import host
 from geex._arrays.validation import code_name, subject
-from geex._plan.plan import Plan
+from geex._plan.plan import LatestDraws, Plan
 from geex._protocols import Source
 from geex._query.answers import validated
+from geex._query.calls.outcome import Outcome
 from geex._query.jobs import Job
 from geex._query.limits import Limits
 from geex._query.retrying_call import Caller, Model
@@ -166,12 +165,10 @@ class PendingAnswer(Future[Any]):
         """Cancel it, because no answer will come."""
         super().cancel()
 
-    def finish(self, result: "np.ndarray | Failure") -> None:
-        """Set the result, or the model's error, that `answer` returned."""
-        if isinstance(result, Failure):
-            self.set_exception(result.error())
-        else:
-            self.set_result(result)
+    def finish(self, result: Outcome) -> None:
+        """Set the outcome that `answer` returned."""
+        failure = result.error
+        self.set_result(replace(result, error=failure.error()) if isinstance(failure, Failure) else result)
 
 
 _lock = threading.Lock()  # a worker of a cluster may have several threads
@@ -179,8 +176,8 @@ _models: dict[str, Caller] = {}
 _sources: "OrderedDict[bytes, Source]" = OrderedDict()
 
 
-def answer(model: PickledModel, source: bytes, start: int, stop: int) -> "np.ndarray | Failure":
-    """Return the model's answers to rows `start` … `stop` − 1. Call it on a worker.
+def answer(model: PickledModel, source: bytes, start: int, stop: int) -> Outcome:
+    """Return what came of rows `start` … `stop` − 1: answers, and perhaps an error. Call it on a worker.
 
     Parameters
     ----------
@@ -193,23 +190,32 @@ def answer(model: PickledModel, source: bytes, start: int, stop: int) -> "np.nda
 
     Returns
     -------
-    array or Failure
-        The answers, or an error of the model as text. Pass either to `PendingAnswer.finish`.
+    Outcome
+        The outcome, which can be pickled. Pass it to `PendingAnswer.finish`.
     """
     try:
         caller = _opened(model)
     except Exception as error:
-        return Failure(ModelRaised, _message("The model could not be opened", error), "model-not-opened")
+        text = _message("The model could not be opened", error)
+        return Outcome([], error=Failure(ModelRaised, text, "model-not-opened"))
     try:
-        queries = _unpickled(source).rows(start, stop)
-        return host(validated(caller(queries), stop - start))
-    except AnswerError as error:
-        return Failure(AnswerError, str(error), error.code)
-    except ModelRaised as error:
-        return Failure(ModelRaised, str(error), error.code)
+        outcome = caller(_unpickled(source).rows(start, stop))
+        parts = [(first, count, host(validated(raw, count))) for first, count, raw in outcome.parts]
+        return replace(outcome, parts=parts, error=_failure(outcome.error, start, stop))
     except Exception as error:
-        text = _message(f"The model raised an error for rows {start} … {stop - 1}", error)
-        return Failure(ModelRaised, text, "model-raised")
+        return Outcome([], error=_failure(error, start, stop))
+
+
+def _failure(error: Exception | None, start: int, stop: int) -> Failure | None:
+    """Return an error as text."""
+    if error is None:
+        return None
+    for kind in (AnswerError, ModelRaised):
+        if isinstance(error, kind):
+            return Failure(kind, str(error), error.code)
+    return Failure(
+        ModelRaised, _message(f"The model raised an error for rows {start} … {stop - 1}", error), "model-raised"
+    )
 
 
 def _opened(model: PickledModel) -> Caller:
@@ -223,10 +229,15 @@ def _opened(model: PickledModel) -> Caller:
 def _unpickled(source: bytes) -> Source:
     with _lock:
         if source not in _sources:
-            _sources[source] = pickle.loads(source)
+            _sources[source] = _with_cache(pickle.loads(source))
             while len(_sources) > PLANS:
                 _sources.popitem(last=False)
         return _sources[source]
+
+
+def _with_cache(source: Source) -> Source:
+    """Return the source, a plan with the draws of its latest chunks: the jobs of a worker are parts of chunks."""
+    return replace(source, cache=LatestDraws()) if isinstance(source, Plan) else source
 
 
 def _message(text: str, error: Exception) -> str:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from geex._results.table.explanation import TableExplanation
 
 # Arrays (rows, columns), and arrays (rows,).
-OF_FEATURES = ("values", "stderr", "centre")
-OF_ROWS = ("output", "base_value", "gap", "gap_stderr", "target", "queries", "freedom", "noise", "numbers")
+FEATURE_ARRAYS = ("values", "stderr", "centre")
+ROW_ARRAYS = ("output", "base_value", "gap", "gap_stderr", "target", "queries", "freedom", "noise", "numbers")
 
 
 def index_columns(levels: int) -> list[str]:
@@ -25,9 +25,9 @@ def columns_of(table: "TableExplanation") -> dict[str, Sequence[Any] | np.ndarra
     """Return all columns by their names."""
     levels = [table.index] if len(table.index_names) == 1 else list(zip(*table.index, strict=True))
     found: dict[str, Sequence[Any] | np.ndarray] = dict(zip(index_columns(len(levels)), levels, strict=True))
-    for kind in OF_FEATURES:
+    for kind in FEATURE_ARRAYS:
         for name, column in zip(table.columns, getattr(table, kind).T, strict=True):
             found[f"{kind}.{name}"] = column
     for name, column in zip(table.inputs, table.data.T, strict=True):
         found[f"x.{name}"] = column
-    return found | {name: getattr(table, name) for name in OF_ROWS}
+    return found | {name: getattr(table, name) for name in ROW_ARRAYS}

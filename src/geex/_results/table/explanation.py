@@ -20,7 +20,7 @@ from geex._results.table.summary import described, html
 from geex.errors import FileError, InputError
 
 # What `to_frame` may return for each feature.
-KINDS = ("values", "stderr", "centre", "low", "high")
+FRAME_KINDS = ("values", "stderr", "centre", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -201,9 +201,9 @@ class TableExplanation:
         kind
             "values", "stderr", "centre" (of the intervals), "low" or "high" (the ends of 95% intervals).
         """
-        if kind not in KINDS:
+        if kind not in FRAME_KINDS:
             raise InputError(
-                f"`kind` must be one of {', '.join(map(repr, KINDS))}; got {shown(kind)}.", code="kind-unknown"
+                f"`kind` must be one of {', '.join(map(repr, FRAME_KINDS))}; got {shown(kind)}.", code="kind-unknown"
             )
         ends = dict(zip(("low", "high"), self.interval(), strict=True)) if kind in ("low", "high") else {}
         array = ends[kind] if kind in ends else getattr(self, kind)

@@ -33,11 +33,11 @@ from geex._results.numbers import column
 from geex.errors import InputError, MissingPackage
 
 # The most groups of rows of the jackknife.
-GROUPS = 50
+JACKKNIFE_GROUPS = 50
 # Columns that a printed importance lists.
-LISTED = 20
+IMPORTANCE_LINES = 20
 # Characters of a column's name.
-LONGEST = 40
+LONGEST_COLUMN = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,13 +130,13 @@ def _of_fitted(values: np.ndarray, centre: np.ndarray, stderr: np.ndarray) -> np
     return np.asarray(np.where(sure, np.abs(values), values * signs).mean(axis=0))
 
 
-def importance_lines(found: Importance, listed: int = LISTED) -> list[str]:
+def importance_lines(found: Importance, listed: int = IMPORTANCE_LINES) -> list[str]:
     """Return the printed table of an importance."""
     written = column(found.values, found.stderr)
     unit = f" ({written.unit})" if written.unit else ""
     shown = found.top(min(listed, len(found)))
     names = [one_line(name) for name in shown.columns]
-    names = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in names]
+    names = [name if len(name) <= LONGEST_COLUMN else f"{name[: LONGEST_COLUMN - 1]}…" for name in names]
     width = max(map(len, [*names, "column"]))
     head = f"{'column':<{width}}  {f'mean |value|{unit}':>14}  {100 * found.level:g}% interval"
     ends = zip(names, shown.values, shown.low, shown.high, strict=True)
@@ -167,7 +167,7 @@ def _folded(mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
 
 def _jackknifed(values: np.ndarray, centre: np.ndarray, stderr: np.ndarray) -> tuple[np.ndarray, int]:
     """Return standard errors (p,) from groups of rows, each left out once, and their degrees of freedom."""
-    count = min(GROUPS, len(values))
+    count = min(JACKKNIFE_GROUPS, len(values))
     if count < 2:
         return np.full(values.shape[1], np.nan), 0
     group = np.arange(len(values)) % count

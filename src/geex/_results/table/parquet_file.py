@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geex._results.table.cells import OF_FEATURES, OF_ROWS, columns_of, index_columns
+from geex._results.table.cells import FEATURE_ARRAYS, ROW_ARRAYS, columns_of, index_columns
 from geex._stored_names import UnknownName, encoded, restored, why_unstable
 from geex.errors import FileError, MissingPackage
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from geex._results.table.explanation import TableExplanation
 
 # The version of the file.
-FORMAT = "table/1"
+TABLE_FORMAT = "table/1"
 # Keys of the schema's metadata.
-FACTS, ARRAYS = b"geex", b"geex.arrays"
+FACTS_KEY, ARRAYS_KEY = b"geex", b"geex.arrays"
 # Fields that are stored as facts.
-STORED = ("index_names", "columns", "inputs", "labels", "estimand", "settings", "partial", "seconds")
+STORED_FACTS = ("index_names", "columns", "inputs", "labels", "estimand", "settings", "partial", "seconds")
 
 
 def write_parquet(table: "TableExplanation", path: Path) -> Path:
     """Write a file beside `path`, and put it there when it is whole."""
     arrow, parquet = pyarrow_modules()
     arrays: dict[str, np.ndarray] = {}
-    facts = {name: encoded(getattr(table, name), arrays) for name in STORED}
+    facts = {name: encoded(getattr(table, name), arrays) for name in STORED_FACTS}
     facts["features"] = None if why_unstable(table.features) else encoded(table.features, arrays)
     facts["failed"] = [[one.number, _plain(one.label), one.message] for one in table.failed]
     held = io.BytesIO()
     np.savez_compressed(held, **arrays)  # type: ignore[arg-type]
-    metadata = {FACTS: json.dumps({"format": FORMAT, **facts}).encode(), ARRAYS: held.getvalue()}
+    metadata = {FACTS_KEY: json.dumps({"format": TABLE_FORMAT, **facts}).encode(), ARRAYS_KEY: held.getvalue()}
     columns = {name: _column(arrow, column) for name, column in columns_of(table).items()}
     content = arrow.table(columns).replace_schema_metadata(metadata)
     handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -74,18 +74,18 @@ def read_parquet(path: Path) -> tuple[dict[str, Any], list[list[Any]]]:
 
 def _restored(content: Any) -> tuple[dict[str, Any], list[list[Any]]]:
     metadata = content.schema.metadata or {}
-    facts = json.loads(metadata[FACTS])
-    if facts["format"] != FORMAT:
-        raise ValueError(f"its format is {facts['format']!r}, and this version reads {FORMAT!r}")
-    with np.load(io.BytesIO(metadata[ARRAYS]), allow_pickle=False) as file:
+    facts = json.loads(metadata[FACTS_KEY])
+    if facts["format"] != TABLE_FORMAT:
+        raise ValueError(f"its format is {facts['format']!r}, and this version reads {TABLE_FORMAT!r}")
+    with np.load(io.BytesIO(metadata[ARRAYS_KEY]), allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
-    fields = {name: restored(facts[name], arrays) for name in (*STORED, "features")}
+    fields = {name: restored(facts[name], arrays) for name in (*STORED_FACTS, "features")}
 
     def stacked(kind: str, names: list[str]) -> np.ndarray:
         return np.stack([content.column(f"{kind}.{name}").to_numpy() for name in names], axis=1)
 
-    fields |= {kind: stacked(kind, fields["columns"]) for kind in OF_FEATURES}
-    fields |= {name: content.column(name).to_numpy() for name in OF_ROWS}
+    fields |= {kind: stacked(kind, fields["columns"]) for kind in FEATURE_ARRAYS}
+    fields |= {name: content.column(name).to_numpy() for name in ROW_ARRAYS}
     levels = [content.column(name).to_pylist() for name in index_columns(len(fields["index_names"]))]
     fields["data"] = stacked("x", fields["inputs"])
     fields["index"] = levels[0] if len(levels) == 1 else list(zip(*levels, strict=True))

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from geex._results.table.explanation import TableExplanation
 
 # Columns and failed rows that are listed.
-LISTED, FAILED = 8, 3
+TOP_COLUMNS, LISTED_FAILURES = 8, 3
 # Characters of a line.
-WIDTH = 100
+NOTE_WIDTH = 100
 
 
 def described(table: "TableExplanation") -> str:
     """Return the summary."""
-    lines = [_headline(table), "", *importance_lines(table.importance(), LISTED), "", *_notes(table)]
+    lines = [_headline(table), "", *importance_lines(table.importance(), TOP_COLUMNS), "", *_notes(table)]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -28,7 +28,7 @@ def html(table: "TableExplanation") -> str:
     """Return the summary for notebooks."""
     found = table.importance()
     head = f"<tr><th>column</th><th>mean |value|</th><th>{100 * found.level:g}% interval</th></tr>"
-    rows = zip(found.columns[:LISTED], found.values, found.low, found.high, strict=False)
+    rows = zip(found.columns[:TOP_COLUMNS], found.values, found.low, found.high, strict=False)
     body = "".join(
         f"<tr><td>{markup.escape(one_line(name))}</td><td>{value:.4g}</td><td>{low:.4g} … {high:.4g}</td></tr>"
         for name, value, low, high in rows
@@ -45,7 +45,7 @@ def _headline(table: "TableExplanation") -> str:
         what = names[0]
     else:
         parts = [f"{name} in {count:,}" for name, count in zip(names, counts, strict=True)]
-        what = ", ".join(parts) if len(parts) <= FAILED else f"each row's largest of {len(parts)} outputs"
+        what = ", ".join(parts) if len(parts) <= LISTED_FAILURES else f"each row's largest of {len(parts)} outputs"
     used = int(table.queries.sum()) + table.settings.baselines
     rows = "1 row" if len(table) == 1 else f"{len(table):,} rows"
     return f"{rows} × {len(table.columns):,} columns: {what}. {used:,} queries of {table.settings.method}."
@@ -57,12 +57,12 @@ def _notes(table: "TableExplanation") -> list[str]:
     if table.partial:
         notes.append("The run ended before all rows were done.")
     if table.failed:
-        some = "; ".join(f"row {one.label}: {one_line(one.message)}" for one in table.failed[:FAILED])
-        more = f"; and {len(table.failed) - FAILED:,} more" if len(table.failed) > FAILED else ""
+        some = "; ".join(f"row {one.label}: {one_line(one.message)}" for one in table.failed[:LISTED_FAILURES])
+        more = f"; and {len(table.failed) - LISTED_FAILURES:,} more" if len(table.failed) > LISTED_FAILURES else ""
         notes.append(f"The model failed on {len(table.failed):,} rows, which are left out ({some}{more}).")
     if len(np.unique(table.target)) > 1:
         notes.append("The importance averages over rows with different outputs.")
-    return [line for note in notes if note for line in textwrap.wrap(note, WIDTH, break_long_words=False)]
+    return [line for note in notes if note for line in textwrap.wrap(note, NOTE_WIDTH, break_long_words=False)]
 
 
 def _label(table: "TableExplanation", target: int) -> str:

@@ -99,7 +99,7 @@ def image_in(content: bytes, name: str) -> tuple[Any, list[str]]:
             f"{name} must be an image, an array (.npy) or a table (.csv, .tsv, .parquet); its format is unknown.",
             code="format-unknown",
         ) from None
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+    except Exception as error:  # the decoders of pillow raise any of them for damaged files
         raise FileError(f"{name} cannot be read as an image: {error}.", code="image-unreadable") from None
     if upright.size != found.size or found.getexif().get(0x0112, 1) != 1:
         notes.append("is turned upright, by its EXIF data")

@@ -73,7 +73,7 @@ def _array(content: bytes, name: str, shape: tuple[int, ...] | None) -> Input:
 
     try:
         x = np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except Exception as error:  # a damaged header can end in any of them
         raise FileError(f"{name} must be an .npy file; it cannot be read: {error}.", code="npy-unreadable") from None
     if x.shape == (1, *shape) if shape is not None else looks_like_a_batch(x.shape):
         return Input(x[0], channels=_channels(x.shape[1:]), notes=[f"{name} has a batch axis of 1, which is removed"])

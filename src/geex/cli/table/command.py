@@ -1,17 +1,19 @@
 """geex table: all rows of a table as one job."""
 
 import json
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from typer import Argument, Option
+from typer import Argument, Context, Option
 
 import geex
 from geex._problem.foreign_model import Carried
 from geex._results.table.explanation import TableExplanation
+from geex.cli import replay
 from geex.cli.baselines import baseline_of
 from geex.cli.input_readers.tables import table_in
 from geex.cli.labels import labels_in, output_of
@@ -23,18 +25,25 @@ from geex.cli.options import (
     PREPARATION,
     RESULT,
     RUN,
+    AsJson,
+    Journal,
     Labels,
+    Method,
     ModelName,
     ModelOptions,
+    Price,
     Score,
     Several,
     Target,
+    gathered,
 )
+from geex.cli.output_files import output_paths
 from geex.cli.prepared import check_score
-from geex.errors import FileError, InputError
+from geex.cli.stored_explanations import check_journal
+from geex.errors import FileError, InputError, ModelError, RunError
 
 # Suffixes of results.
-SUFFIXES = (".parquet", ".csv")
+TABLE_SUFFIXES = (".parquet", ".csv")
 
 
 @dataclass(frozen=True)
@@ -176,3 +185,35 @@ def column_in(content: bytes, name: str, column: str) -> list[Any]:
             f"{name} must have a column {column!r}; it has {', '.join(map(repr, found))}.", code="column-missing"
         )
     return list(found[column])
+
+
+@gathered
+def table(
+    context: Context,
+    question: TableQuestion,
+    method: Method = None,
+    journal: Journal = None,
+    price: Price = None,
+    output: TableOutput = None,
+    as_json: AsJson = False,
+    *,
+    model_options: ModelOptions,
+) -> int:
+    """Explain all rows of a table as one job, and print which columns matter over all rows."""
+    paths = output_paths(output or (), TABLE_SUFFIXES)
+    check_outputs(paths)
+    if journal is not None:
+        check_journal(journal)
+        replay.store_command(journal, context.obj, question.model)
+    try:
+        found = explained(question, model_options, method, journal, price)
+    except (ModelError, RunError) as error:
+        if journal is not None:  # in place of the advice for Python
+            error.__notes__ = [f"Continue with: geex resume {shlex.quote(journal)}"]
+        raise
+    for path in paths:
+        write_table(found, path)
+    print("\n".join([json_of_table(found)] if as_json else [str(found), *(f"wrote {path}" for path in paths)]))
+    if found.partial and journal is not None:
+        print(f"geex: stopped. Continue with: geex resume {shlex.quote(journal)}", file=sys.stderr)
+    return 1 if found.partial else 0

@@ -135,7 +135,7 @@ def test_a_run_that_stopped_is_resumed(here, capsys):
     assert result.code == 1
     assert "geex resume run.geex" in result.err
     sys.modules[here].calls = -1000
-    result = geex_(capsys, "resume", "run.geex")
+    result = geex_(capsys, "resume", "run.geex", "--yes")
     assert result.code == 0, result
     assert sys.modules[here].calls < -1000 + 12  # the first calls were not made again
     assert len(geex.TableExplanation.read_parquet("values.parquet")) == 8
