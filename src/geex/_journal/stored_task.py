@@ -19,6 +19,7 @@ import numpy as np
 
 from geex._arrays.arrays import dtype_of, host, library, restored_array
 from geex._problem.declared import Call, Unnamed
+from geex._problem.table.cells import Cells
 from geex._problem.task import Task
 from geex._protocols import Features, Method, RoundsMethod, Stop
 from geex._stored_names import UnknownName, Unstable, encoded, restored
@@ -35,6 +36,8 @@ TASK_TYPES: dict[str, Any] = {
     "queries": int,
     "seed": int,
     "twice": bool,
+    "background": bool,
+    "cells": Cells | None,
     "baseline": str | float | bool | tuple[Any, ...] | Call | Unnamed | None,
     "target": int | str | list[int | str] | None,
 }

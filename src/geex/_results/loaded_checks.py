@@ -7,6 +7,7 @@ import numpy as np
 
 from geex._problem.estimand import Estimand
 from geex._problem.features import checked
+from geex._problem.table.cells import Cells
 from geex._results.settings import Settings
 from geex._stored_types import matches
 
@@ -27,6 +28,8 @@ LOADED_TYPES: dict[str, Any] = {
     "ended": str,
     "sent": int | None,
     "failed": int,
+    "end_queries": tuple[int, ...],
+    "cells": Cells | None,
 }
 
 
@@ -49,6 +52,8 @@ def _check_values(found: "Explanation") -> None:
     _require(_finite(found.values) and found.values.size > 0, "values")
     _require(isinstance(found.target, int) or found.values.shape[:1] == (len(found.target),), "values")
     _require(found.values.shape == found.stderr.shape, "stderr")
+    errors = found.noise_stderr
+    _require(errors is None or (_finite(errors) and errors.shape == found.values.shape), "noise_stderr")
     _require(found.centre is None or (_finite(found.centre) and found.centre.shape == found.values.shape), "centre")
 
 
@@ -75,6 +80,8 @@ def _check_inputs(found: "Explanation") -> None:
 
 def _check_names(found: "Explanation") -> None:
     _require(found.names is None or len(found.names) == int(np.prod(found._shape)), "names")
+    cells = found.cells
+    _require(cells is None or len(cells.names) == len(cells.values), "cells")
     _require(found.labels is None or len(found.labels) > max(found.targets), "labels")
 
 
