@@ -49,6 +49,7 @@ bench: .venv/dev
 	$(RUN) -m benchmarks.engine
 	$(RUN) -m benchmarks.scale
 	$(RUN) -m benchmarks.journal
+	$(RUN) -m benchmarks.table_job
 
 # quality against queries, ours and the peers; QUERIES=--quick for a first look, QUERIES='--photos PACK --device cuda --half'
 # where there is a GPU, QUERIES='--report --merge FILE' to take in its results

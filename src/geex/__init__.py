@@ -6,6 +6,7 @@ from geex._estimate.answers import Answers
 from geex._explain.estimate import estimate
 from geex._explain.explain import explain, explain_batch
 from geex._explain.stop_rules import Precise, Settled, Top
+from geex._explain.table.explain_table import explain_table
 from geex._plan.noise import Gaussian, Laplace, Logistic
 from geex._plan.search import Draws
 from geex._problem.background import background
@@ -28,6 +29,8 @@ from geex._protocols import (
 from geex._query.limits import Limits
 from geex._results.explanation import Explanation
 from geex._results.findings import TopFeatures
+from geex._results.table.explanation import TableExplanation
+from geex._results.table.importance import Importance
 from geex._stored_names import stored
 from geex._version import __version__ as __version__
 from geex.methods.gradient import GEEX
@@ -50,6 +53,7 @@ __all__ = [
     "Gaussian",
     "Groups",
     "Guided",
+    "Importance",
     "Laplace",
     "Limits",
     "LinearDraws",
@@ -68,6 +72,7 @@ __all__ = [
     "Shapley",
     "Stop",
     "Stream",
+    "TableExplanation",
     "Top",
     "TopFeatures",
     "Unit",
@@ -78,6 +83,7 @@ __all__ = [
     "evaluate",
     "explain",
     "explain_batch",
+    "explain_table",
     "interop",
     "mean",
     "methods",

@@ -30,6 +30,8 @@ UnevenScales(UserWarning)         one default σ for columns of very different s
 UnsteadyModel(UserWarning)        the model answered the same query differently
 PartialRun(UserWarning)           the run was stopped early
 NoAnswerYet(UserWarning)          the model has failed several times and never answered
+FailedRows(UserWarning)           the model failed on some rows of a table
+RepeatedIndex(UserWarning)        the index of a table has labels that repeat
 """
 
 from typing import Any
@@ -223,3 +225,11 @@ class PartialRun(UserWarning):
 
 class NoAnswerYet(UserWarning):
     """The model, or the service, has failed several times in a row and never answered; geex tries again."""
+
+
+class FailedRows(UserWarning):
+    """The model failed on some rows of a table, which are left out of the result."""
+
+
+class RepeatedIndex(UserWarning):
+    """The index of a table has labels that repeat; all rows are kept."""

@@ -5,6 +5,7 @@ f(z) = score(raw answers for z)[targets]
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from geex._arrays.arrays import Array, namespace
 from geex._plan.plan import Chunk, Plan
@@ -35,6 +36,8 @@ class Answers:
         The scored answers (2, k) for x and the baseline, as means of several answers each. None: each has one answer.
     units
         What answers (k,) are divided by, where their squares would be 0 in float64. None: they are as they are.
+    learnt
+        What the same method has learnt from other rows of a table, for methods that use it; None: nothing.
     """
 
     plan: Plan
@@ -44,6 +47,7 @@ class Answers:
     score: Score = None
     mean_ends: Array | None = None
     units: Array | None = None
+    learnt: Any = None
 
     def outputs(self, raw: Array) -> Array:
         """Return the scored answers of the targets (n, k) for raw answers (n, K)."""

@@ -178,19 +178,20 @@ def value_covariance(rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
 
 def prior_covariance(theta: np.ndarray) -> np.ndarray:
     """The prior Cov(ξ_j, ξ_k) / 4s² (q, q): Σ_{T∋j,k odd} Π θ / |T|², by ∫ tⁿ⁻¹ (−log t) dt = 1/n²."""
+    nodes, shares = np.stack([FINE_NODES, -FINE_NODES], axis=1).ravel(), 0.5 * np.repeat(FINE_SHARES, 2)
+    own = np.log1p(nodes[:, None] * theta)
+    whole = own.sum(axis=1, keepdims=True)
+    rest = np.exp(0.5 * whole - own)
+    scale = (shares * nodes)[:, None]
     found = np.zeros((len(theta), len(theta)))
-    for node, share in zip(FINE_NODES, FINE_SHARES, strict=True):
-        for sign in (1, -1):
-            own = np.log1p(sign * node * theta)
-            rest = np.exp(0.5 * own.sum() - own)
-            found += 0.5 * share * sign * node * np.outer(rest, rest)
-            np.fill_diagonal(
-                found, np.diagonal(found) + 0.5 * share * (np.exp(own.sum() - own) - sign * node * rest**2)
-            )
-    one = np.diagonal(found) * theta
+    for size, own_rest in zip(scale[:, 0], rest, strict=True):
+        found += size * np.multiply.outer(own_rest, own_rest)
+    # of one player: its products of two, and what they lack, added in the order of the nodes
+    alone = shares[:, None] * (np.exp(whole - own) - nodes[:, None] * rest**2)
+    one = np.add.reduce(np.stack([scale * (rest * rest), alone], axis=1).reshape(-1, len(theta)), axis=0)
     found *= np.outer(theta, theta)
-    np.fill_diagonal(found, one)
-    return found
+    np.fill_diagonal(found, one * theta)
+    return np.asarray(found)
 
 
 @one_thread()

@@ -45,9 +45,10 @@ import numpy as np
 from geex._arrays.arrays import Array, host, like
 from geex._arrays.blas import one_thread
 from geex._estimate.answers import Answers
+from geex._estimate.learnt import Learnt
 from geex._estimate.linear.prior_selection import evenly
 from geex._estimate.mirrored_answers import mirrored_answers
-from geex._estimate.subset_process import SubsetProcess, select_hyperparameters
+from geex._estimate.subset_process import Hyperparameters, SubsetProcess, select_hyperparameters
 from geex._estimate.surrogate_selection import Fit, select_fit
 from geex._estimate.tree_surrogate import SubsetAnswers
 from geex._plan.subsets import Subsets, strata
@@ -81,6 +82,7 @@ class ShapleyEstimate(Estimate):
 
     sides (n, 2, k): answers to subsets and their mirrors, less f(x̊), over sizes.
     rows (r, q): players whose sums are wanted, instead of the values of features. template: an array like those wanted.
+    learnt: what other rows of a table have shown.
     """
 
     contrasts: np.ndarray
@@ -94,6 +96,7 @@ class ShapleyEstimate(Estimate):
     rows: np.ndarray | None = None
     noise: ModelNoise | None = None
     notes: tuple[Note, ...] = (Note.FIT_OR_LEFT_OUT,)
+    learnt: Learnt | None = None
     # fits by the noise of every output, shared by the estimates of sums and of other noise that are made of this one
     known_fits: dict[tuple[float, ...], list[Fit]] = field(default_factory=dict, repr=False)
 
@@ -107,9 +110,19 @@ class ShapleyEstimate(Estimate):
 
     def _select_fits(self, known: np.ndarray) -> list[Fit]:
         """known (k,): the variance of the noise of differences, 0 where there is none or it is not known."""
+        if self.learnt is not None and self.learnt.enough and not known.any():
+            plain = self.learnt.searched(self.players, self.contrasts, self.differences, self.wholes)
+            return self._beside_trees(plain, known) if self.learnt.trees_help else [Fit(one) for one in plain]
         sums = np.vstack([self.sides.sum(axis=1), self.wholes])
         noise = known if known.any() else None
         plain = select_hyperparameters(self.contrasts, self.differences, self.wholes, sums, noise)
+        fits = self._beside_trees(plain, known)
+        if self.learnt is not None and noise is None:
+            self.learnt.learn(self.players, plain[0], fits[0].trees is not None)
+        return fits
+
+    def _beside_trees(self, plain: list[Hyperparameters], known: np.ndarray) -> list[Fit]:
+        """Return the fit of every output; with trees where they are better, and the model has no noise."""
         weights, unasked = self._weights
         shares = weights**2 * unasked
         return [
@@ -311,4 +324,4 @@ def estimate_shapley(answers: Answers) -> ShapleyEstimate:
     sizes = np.where(sizes > 0, sizes, 1.0)  # of answers of any size, near 1
     d, wholes, both = d / sizes, wholes / sizes, (both - ends[1]) / sizes
     features = prod(plan.features.shape(tuple(plan.explicand.shape)))
-    return ShapleyEstimate(rows, d, wholes, sizes, both, search.players, features, answers.ends)
+    return ShapleyEstimate(rows, d, wholes, sizes, both, search.players, features, answers.ends, learnt=answers.learnt)

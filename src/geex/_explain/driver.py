@@ -33,7 +33,7 @@ def explain_tasks(asking: Engine, tasks: list[Task], cache: DrawCache) -> list[E
     planned = [_planned(task, cache) for task in tasks]
     if asking.journal is not None and asking.model is not None:
         for task, plans in planned:
-            _check_storable(task, plans)
+            check_storable(task, plans)
     total = sum(1 + len(plans) + task.twice + sum(plan.search.rows * n for plan, n in plans) for task, plans in planned)
     explanations: list[Explanation] = []
     batch = min(default_batch(task.explicand) if task.batch is None else task.batch for task in tasks)
@@ -165,7 +165,7 @@ def plans_of(task: Task, cache: DrawCache) -> list[tuple[Plan, int]]:
     return plans
 
 
-def _check_storable(task: Task, plans: list[tuple[Plan, int]]) -> None:
+def check_storable(task: Task, plans: list[tuple[Plan, int]]) -> None:
     """Raise JournalError if a setting has no stable form: a new process would query the answers again."""
     parts = {"method": task.method, "features": task.features, "stop": task.stop}
     for name, part in [*parts.items(), *(("method", plan.search) for plan, _ in plans)]:

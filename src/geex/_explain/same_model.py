@@ -27,11 +27,19 @@ SAME_ANSWER = 1e-4
 AGAIN = 8
 
 
-def check_same_model(session: Session, task: Task, points: Ends, ends: Array, again: Array | None, stored: int) -> None:
+def check_same_model(
+    session: Session,
+    task: Task,
+    points: Ends,
+    ends: Array,
+    again: Array | None,
+    stored: int,
+    names: tuple[str, str] = ("x", "x̊"),
+) -> None:
     """Compare the model with the journal, once in a session.
 
     ends, again: the answers for x and the baselines, and the second ones for x, which the journal holds too.
-    stored: how many of `ends` were in the journal.
+    stored: how many of `ends` were in the journal. names: what an error calls the first point, and the others.
 
     Raises
     ------
@@ -55,7 +63,7 @@ def check_same_model(session: Session, task: Task, points: Ends, ends: Array, ag
         known = np.concatenate([old[point : point + 1], _repeats(session, points.points[point, ...], old[:0])])
         apart = np.abs(seen[:, None, :] - known[None]) > _tolerance(seen, old[point : point + 1])
         if apart.any(axis=2).all():
-            raise _difference(session, int(point), old[point], new[point])
+            raise _difference(session, names[min(int(point), 1)], old[point], new[point])
 
 
 def _repeats(session: Session, point: Array, none: np.ndarray) -> np.ndarray:
@@ -84,10 +92,9 @@ def _tolerance(looks: np.ndarray, values: np.ndarray) -> np.ndarray:
     return rounding
 
 
-def _difference(session: Session, point: int, old: np.ndarray, new: np.ndarray) -> JournalError:
+def _difference(session: Session, name: str, old: np.ndarray, new: np.ndarray) -> JournalError:
     assert session.journal is not None
     output = int(np.argmax(np.abs(new - old)))
-    name = "x̊" if point else "x"
     return JournalError(
         f"The model's answer for {name} is {new[output]:.6g} (output {output}), and {session.journal.path} holds "
         f"{old[output]:.6g}: the model has changed, or is another one.",

@@ -32,7 +32,7 @@ def stopped_early(journal: Path | None, queries: int, total: int, spent: int | N
         f"The run was stopped after {queries:,} of {total:,} queries{why}. The explanation is from these answers. "
         f"{way}",
         PartialRun,
-        stacklevel=_frames_of_geex(),
+        stacklevel=frames_of_geex(),
     )
 
 
@@ -43,7 +43,7 @@ def unsteady_model(explanation: Explanation) -> None:
             f"{np.max(host(explanation.noise)):.2g}{looks(explanation)}. Check that it is in evaluation mode, and that "
             "one model answers all calls.",
             UnsteadyModel,
-            stacklevel=_frames_of_geex(),
+            stacklevel=frames_of_geex(),
         )
 
 
@@ -56,7 +56,7 @@ def little_to_explain(output: Array, targets: list[int]) -> None:
             f"f(x) = {ends[0, 0]:.4g} and f(x̊) = {ends[1:, 0].mean():.4g} are almost equal, so there is little to "
             "explain. Consider another baseline or target.",
             LittleToExplain,
-            stacklevel=_frames_of_geex(),
+            stacklevel=frames_of_geex(),
         )
 
 
@@ -73,7 +73,7 @@ def uneven_scales(task: Task, baseline: Array) -> None:
             "sigma does not suit columns of such different scales. Standardise them, or use geex.Shapley(), which adds "
             "no noise. For a series, pass features=geex.Elements(line=True).",
             UnevenScales,
-            stacklevel=_frames_of_geex(),
+            stacklevel=frames_of_geex(),
         )
 
 
@@ -85,7 +85,7 @@ def one_row(task: Task) -> None:
             f"x has shape {shape}, so the model receives batches of shape (n, 1, {shape[1]}). If the first axis of x "
             "is a batch axis, explain x[0]. If not, pass features=geex.Elements().",
             BatchOfOne,
-            stacklevel=_frames_of_geex(),
+            stacklevel=frames_of_geex(),
         )
 
 
@@ -103,11 +103,11 @@ def many_channels(task: Task) -> None:
             f"shape is {shape}; values have shape {features.shape(shape)}. If x is an image, pass "
             f"features=geex.{right}.",
             ManyChannels,
-            stacklevel=_frames_of_geex(),
+            stacklevel=frames_of_geex(),
         )
 
 
-def _frames_of_geex() -> int:
+def frames_of_geex() -> int:
     """Return how many frames up the first caller outside of geex is."""
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("geex."):

@@ -111,6 +111,26 @@ class Querier:
         finally:
             stream.close()
 
+    def pieces(self, source: Source, pieces: Iterable[Piece]) -> Generator[Array, None, None]:
+        """Yield the answers (rows, k) to each of contiguous pieces of a source, in order, as far as they come."""
+        sizes: deque[int] = deque()
+
+        def counted() -> Iterator[Piece]:
+            for piece in pieces:
+                sizes.append(piece.stop - piece.start)
+                yield piece
+
+        stream = self._stream(source, counted())
+        blocks = _Blocks(stream)
+        try:
+            while blocks.peek() is not None:
+                answers = blocks.take(sizes[0])
+                if answers.shape[0] < sizes.popleft():
+                    break
+                yield answers
+        finally:
+            stream.close()
+
     def _stream(self, source: Source, pieces: Iterable[Piece]) -> Generator[Array, None, None]:
         """Yield answers to the pieces, block by block and in order, as far as they come."""
         pending: deque[InFlight] = deque()

@@ -1,7 +1,7 @@
 """All that stands between a run and its model: limits, workers, journal, Ctrl-C, progress."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +10,11 @@ from geex._arrays.arrays import Array
 from geex._arrays.validation import file_path, is_number, shown
 from geex._journal.journal import Journal
 from geex._journal.stored_task import StoredModel, written
-from geex._plan.plan import Ends, Plan
+from geex._plan.plan import Ends
 from geex._problem.foreign_model import Carried, strings
 from geex._problem.model_identity import identity
 from geex._problem.task import Task
-from geex._protocols import Runner
+from geex._protocols import Runner, Source
 from geex._query.batch_size import BatchSize
 from geex._query.dispatcher import Dispatcher
 from geex._query.interrupt import Interrupt
@@ -126,7 +126,7 @@ class Session:
         """Whether Ctrl-C has stopped the queries, or no more may be spent."""
         return self.interrupt.stop.is_set() or self.spending.spent
 
-    def log_cost(self, total: int, plans: list[Plan]) -> None:
+    def log_cost(self, total: int, plans: Sequence[Source]) -> None:
         """Log how many queries are to come, and their cost."""
         stored = 0
         if self.journal is not None:

@@ -137,8 +137,11 @@ def stored(plan: Plan, answers: Array) -> Iterator[tuple[Chunk, Array]]:
         start += chunk.rows
 
 
-def explained(record: Record, parts: list[Estimate]) -> Explanation:
-    """Averages the parts (one for each baseline) and says what they are."""
+def explained(record: Record, parts: list[Estimate], brief: bool = False) -> Explanation:
+    """Averages the parts (one for each baseline) and says what they are.
+
+    brief: leave out `reach` and the fingerprints of the plans, which cost as much as all the rest.
+    """
     task, plans, ends = record.task, record.plans, record.end_answers
     xp = namespace(task.explicand)
     parts, count = [ends.with_model_noise(part, place) for place, part in enumerate(parts)], len(parts)
@@ -161,7 +164,7 @@ def explained(record: Record, parts: list[Estimate]) -> Explanation:
         queries=record.asked,
         freedom=_freedom(parts),
         estimand=_estimand(task, plans, parts),
-        settings=_settings(task, plans),
+        settings=_settings(task, plans, brief),
         explicand=task.explicand,
         features=task.features,
         baseline=sum(task.baselines) / len(task.baselines),
@@ -172,7 +175,7 @@ def explained(record: Record, parts: list[Estimate]) -> Explanation:
         sent=record.sent,
         failed=record.failed,
         ended=record.ended,
-        reach=squeezed(_reach(parts, values), single),
+        reach=squeezed(_reach(parts, values), single) if not brief else None,
         noise=None if ends.noise is None else squeezed(ends.noise, single),
         noise_stderr=_noise_stderr(parts, stderr, single) if ends.noisy else None,
         end_queries=ends.counts,
@@ -253,7 +256,7 @@ def _estimand(task: Task, plans: list[Plan], parts: list[Estimate]) -> Estimand:
     )
 
 
-def _settings(task: Task, plans: list[Plan]) -> Settings:
+def _settings(task: Task, plans: list[Plan], brief: bool) -> Settings:
     """What made the explanation."""
     bounds = None if task.bounds is None else (float(task.bounds[0].min()), float(task.bounds[1].max()))
     return Settings(
@@ -268,7 +271,7 @@ def _settings(task: Task, plans: list[Plan]) -> Settings:
         bounds=bounds,
         seed=task.seed,
         sigma=tuple(plan.search.sigma for plan in plans),
-        fingerprints=tuple(plan.fingerprint for plan in plans),
+        fingerprints=() if brief else tuple(plan.fingerprint for plan in plans),
         library=library(task.explicand),
         version=__version__,
     )

@@ -21,6 +21,7 @@ from geex.cli.output_files import PICTURES, check_not_read, is_stream, output_pa
 from geex.cli.prepared import check_score, prepared
 from geex.cli.results import json_of, text_of
 from geex.cli.stored_explanations import check_journal, explanation_in, with_input
+from geex.cli.table import command as table_command
 from geex.errors import InputError, ModelError, RunError
 
 app = typer.Typer(
@@ -92,6 +93,11 @@ def explain(
     if explanation.partial and journal is not None:
         print(f"geex: stopped. Continue with: geex resume {shlex.quote(journal)}", file=sys.stderr)
     return 1 if explanation.partial else 0
+
+
+app.command(epilog="Example: geex table model.onnx data.csv --drop label --index id -o values.parquet")(
+    table_command.table
+)
 
 
 def _print_result(explanation: Explanation, paths: list[Path], as_json: bool) -> None:
@@ -259,11 +265,10 @@ def _options_of(journal: str) -> dict[str, Any]:
 
 
 def _stored_options(arguments: list[str]) -> dict[str, Any]:
-    """Return the options of a stored geex explain."""
+    """Return the options of a stored geex explain or geex table."""
     group: Any = typer.main.get_command(app)
-    found: dict[str, Any] = (
-        group.commands["explain"].make_context("explain", arguments[1:], resilient_parsing=True).params
-    )
+    name = arguments[0]
+    found: dict[str, Any] = group.commands[name].make_context(name, arguments[1:], resilient_parsing=True).params
     return found
 
 

@@ -63,6 +63,13 @@ MESSAGES = {
     "service-output-not-chosen": Message("Name it with --output-name."),
     "service-unauthorised": Message("Pass a token with --header 'Authorization: env:VARIABLE'."),
     "several-targets": Message(WRAP),
+    "table-baseline-rule": Message(
+        problem="--baseline must be the same for all rows: a number, mean, background:ROWS or an .npy file."
+    ),
+    "table-method-in-rounds": Message("Use --method shapley, presence, regression or geex."),
+    "table-not-finite": Message(
+        "Fill in the missing values, or remove a column with --drop.", problem="FILE must have a number in each cell."
+    ),
     "target-without-labels": Message("Pass a file of names with --labels, or the number of the output."),
     "template-for-v2": Message(problem="--request and --response need --protocol json."),
     "template-without-rows": Message(

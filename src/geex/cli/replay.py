@@ -134,7 +134,7 @@ def arguments_to_resume(
         The model that replaces the stored one.
     """
     begun = stored_command(journal)
-    if begun is None or begun[0][0] != "explain":
+    if begun is None or begun[0][0] not in ("explain", "table"):
         raise InputError(
             f"{command_file(journal)} must hold the command that began {journal}; it cannot be read. Repeat geex "
             "explain … with --journal: stored answers are not requested again.",

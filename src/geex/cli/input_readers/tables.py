@@ -13,7 +13,7 @@ def table_in(
     content: bytes, name: str, drop: Sequence[str], keep: Sequence[str] | None
 ) -> tuple[np.ndarray, list[str]]:
     """Return all rows (n, p) and the names of the columns: those in `keep`, or all but those in `drop`."""
-    columns = _parquet(content, name) if content.startswith(b"PAR1") else _csv(content, name)
+    columns = columns_in(content, name)
     for column in (*drop, *(keep or ())):
         if column not in columns:
             raise InputError(
@@ -23,6 +23,11 @@ def table_in(
     if not used or not len(columns[used[0]]):
         raise InputError(f"{name} must have a row and a column that is not dropped.", code="table-empty")
     return np.stack([_numbers(columns[column], column, name) for column in used], axis=1), used
+
+
+def columns_in(content: bytes, name: str) -> dict[str, Sequence[object]]:
+    """Return the entries of all columns, by their names."""
+    return dict(_parquet(content, name) if content.startswith(b"PAR1") else _csv(content, name))
 
 
 def _csv(content: bytes, name: str) -> dict[str, Sequence[str]]:
