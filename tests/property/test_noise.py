@@ -180,3 +180,62 @@ def test_many_features_have_no_cliff():
     weights[::50] = np.linspace(1, 2, 22)
     found = explained(lambda z: z @ weights, np.ones(1100), geex.Shapley(), 600)
     assert np.linalg.norm(found.values - weights) < 0.5 * np.linalg.norm(weights)
+
+
+STOPS = [None, geex.Settled(0.5)]
+COMPLETE = [geex.Shapley(), geex.Regression(complete=True), geex.GEEX(0.3)]
+
+
+@pytest.mark.parametrize("stop", STOPS, ids=repr)
+@pytest.mark.parametrize("baseline", [0.0, [0.0, -0.5]], ids=repr)
+@pytest.mark.parametrize("method", COMPLETE, ids=lambda method: type(method).__name__)
+def test_small_budgets_are_kept(method, baseline, stop):
+    for noise in ("votes", "gauss"):
+        for queries in (20, 25, 30, 40, 60):
+            model = noisy(8, noise, queries)
+            found = run(model, queries, method=method, baseline=baseline, stop=stop)
+            assert model.rows == found.queries <= queries
+
+
+def test_repeats_are_those_of_x_where_a_model_writes_into_its_batch():
+    found = []
+    for copied in (True, False):
+        model = noisy(8, "gauss", 0)
+
+        def writing(z, model=model, copied=copied):
+            answers = model(z.copy())
+            (z.copy() if copied else z)[:] = 7.0
+            return answers
+
+        found.append(geex.explain(writing, np.ones(8), queries=200, progress=False))
+    np.testing.assert_array_equal(found[0].values, found[1].values)
+    np.testing.assert_array_equal(found[0].output, found[1].output)
+
+
+@pytest.mark.filterwarnings("ignore::geex.errors.PartialRun")
+@pytest.mark.parametrize("stop", STOPS, ids=repr)
+def test_a_run_that_ends_before_its_first_draw_is_explained_or_continued(tmp_path, stop):
+    """The rows that may be sent end at every row from f(x) to the first repeats."""
+    for most in range(3, 40):
+        model, path = noisy(8, "gauss", most), tmp_path / f"{most}.geex"
+        ended, settings = None, {"stop": stop, "journal": path}
+        try:
+            found = run(model, 200, limits=geex.Limits(most_sent=most), **settings)
+        except geex.errors.BudgetError as error:
+            ended = error.code
+        if ended is None:
+            assert found.partial
+            np.testing.assert_array_equal(geex.estimate(path).values, found.values)
+        assert ended in (None, "most-sent-too-small")
+        assert model.rows == most
+        assert run(model, 200, limits=geex.Limits(compare=False), **settings).queries <= 200
+
+
+@pytest.mark.parametrize("baseline", [0.0, [0.0, -0.5]], ids=repr)
+def test_a_rule_ends_a_run_with_values_that_hold_all_repeats(tmp_path, baseline):
+    for seed in range(4):
+        model, path = noisy(8, "gauss", seed), tmp_path / f"{seed}.geex"
+        found = run(model, 600, stop=geex.Settled(0.5), journal=path, baseline=baseline)
+        assert max(found.end_queries) > 2
+        assert abs(found.gap) < 1e-9
+        np.testing.assert_allclose(geex.estimate(path).values, found.values, atol=1e-12)

@@ -21,6 +21,7 @@ from tests.helpers import explained, raises
 from tests.unit.query.test_session import METHOD, Counted, X, model, same
 
 SECRET = "hunter2-secret-token"
+MOST_93 = geex.Limits(rows=64, most_sent=93, twice=False)
 
 
 class Withheld:
@@ -528,3 +529,37 @@ def test_a_run_that_stands_still_and_is_killed_is_taken_over(tmp_path):
     first.communicate()
     asked = sum(map(int, log.read_text().split()))
     assert plain.queries <= asked <= plain.queries + 2 + 2 * 20, "a batch at each of its two stops, and the comparison"
+
+
+def test_rows_of_another_process_do_not_take_the_place_of_rows_that_may_not_be_sent(tmp_path, monkeypatch):
+    """A job is claimed around rows that another process answers meanwhile, and the budget ends before them."""
+    method, x = geex.Presence(), np.linspace(0.5, 1.5, 20)
+    whole, path, plans, claim = tmp_path / "whole.geex", tmp_path / "run.geex", [], Journal.claim
+    settings = {"limits": geex.Limits(rows=64, twice=False), "batch": 64}
+
+    def steep(z):
+        return np.tanh(z @ x) + z[:, 0] * z[:, 1]
+
+    def listed(journal, fingerprint, start, stop):
+        plans.append(fingerprint)
+        return claim(journal, fingerprint, start, stop)
+
+    monkeypatch.setattr(Journal, "claim", listed)
+    explained(steep, x, method, 300, **settings | {"journal": whole})
+    with Journal(whole, write=False) as answered, Journal(path) as other:
+        answers = answered.read(plans[-1], 100, 110)
+
+        def answered_meanwhile(journal, fingerprint, start, stop):
+            found = claim(journal, fingerprint, start, stop)
+            if any(state == THEIRS for *_, state in found):
+                other.store(fingerprint, 100, answers)
+            return found
+
+        claim(other, plans[-1], 100, 110)
+        monkeypatch.setattr(Journal, "claim", answered_meanwhile)
+        with pytest.warns(errors.PartialRun):
+            found = explained(steep, x, method, 300, **settings | {"journal": path, "limits": MOST_93})
+    with Journal(path, write=False) as journal:
+        assert journal.stored(plans[-1]) == [(0, 91), (100, 110)]
+    assert found.sent == 93
+    same(geex.estimate(path), found)

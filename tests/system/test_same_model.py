@@ -105,21 +105,52 @@ def test_noise_is_no_other_model(tmp_path, kind, twice):
     assert stopped <= 1
 
 
+class Voting:
+    """A model that answers 1 for x, and 0 for the baseline but for the first time; it votes at random on all else."""
+
+    def __init__(self, rare):
+        self.turn, self.rare = 0, rare
+
+    def __call__(self, z):
+        self.turn += 1
+        rng, empty = np.random.default_rng(self.turn), (z == 0).all(axis=1)
+        votes = np.where((z == 1).all(axis=1), 1.0, rng.random(len(z)) < 0.5)
+        rare, self.rare = self.rare and empty.any(), self.rare and not empty.any()
+        return np.where(empty, float(rare), votes)
+
+
+@pytest.mark.filterwarnings("ignore::geex.errors.UnsteadyModel", "ignore::geex.errors.LittleToExplain")
+def test_a_rare_vote_is_no_other_model_where_the_journal_has_repeats(tmp_path):
+    settings = {"queries": 200, "journal": tmp_path / "run.geex", "progress": False}
+    found = geex.explain(Voting(True), np.ones(10), **settings)
+    assert min(found.end_queries) > 2
+    same(geex.explain(Voting(False), np.ones(10), **settings), found)
+
+
 @pytest.mark.filterwarnings("ignore::geex.errors.UnsteadyModel")
-def test_a_shift_beyond_the_noise_is_another_model(tmp_path):
+@pytest.mark.parametrize("twice", [False, True])
+def test_a_shift_beyond_the_noise_is_another_model(tmp_path, twice):
+    limits = geex.Limits(twice=twice)
     for seed in range(10):
         path = tmp_path / f"{seed}.geex"
-        explained(noisy(seed), X, METHOD, 40, journal=path, limits=ONCE)
+        explained(noisy(seed), X, METHOD, 40, journal=path, limits=limits)
+
+        def other(z, seed=seed):
+            return noisy(seed + 1000)(z) + 40 * NOISE
+
         with raises(errors.JournalError, "journal-other-model"):
-            explained(lambda z, seed=seed: noisy(seed + 1000)(z) + 40 * NOISE, X, METHOD, 40, journal=path, limits=ONCE)
+            explained(other, X, METHOD, 40, journal=path, limits=limits)
 
 
 MODULE = """
+import geex
 def model(rows):  # {comment}
     return {factor} * rows.sum(axis=1)
 
 def other(rows):
     return rows.prod(axis=1)
+
+adapted = geex.models.link(model, "percent")
 """
 
 
@@ -138,6 +169,8 @@ def test_a_module_that_was_edited_is_another_model_for_the_command_line(tmp_path
     assert value("model", factor=1.0, comment="a sum") == 10
     assert value("model", factor=3.0, comment="a sum") == 30
     assert value("other", factor=3.0, comment="a sum") == 24
+    assert value("adapted", factor=1.0, comment="an adapter") == pytest.approx(0.1)
+    assert value("adapted", factor=2.0, comment="an adapter") == pytest.approx(0.2)
     assert value("model", factor=1.0, comment="the same sum") == 10
 
 

@@ -91,7 +91,7 @@ def truth(name: str, value: Any, kind: type[GeexError]) -> bool:
 
 def file_path(name: str, value: Any, kind: type[GeexError]) -> Path:
     """Return the value as a path. Raise `kind` unless it is one."""
-    if not isinstance(value, str | os.PathLike):
+    if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str) or "\0" in os.fspath(value):
         raise kind(
             f"{subject(name)} must be the path of a file; got {shown(value)}.", code=f"{code_name(name)}-not-a-path"
         )

@@ -67,7 +67,7 @@ class Repeating:
         """Return how many draws the budget is enough for after what was repeated: `draws` if nothing was."""
         if not self.used:
             return draws
-        return plan.search.afford((self.rows - self.used) // len(self.task.baselines))
+        return self._after(plan, self.used)
 
     @property
     def may_be_votes(self) -> bool:
@@ -86,7 +86,8 @@ class Repeating:
         if not self.ends.noisy or self.task.background or not count or not (draws or plan_adds_up(self.task, plan)):
             return
         if draws:
-            answers = [answers for _, answers in self.querier.chunks(plan, min(draws, LOOK_DRAWS))]
+            look = self._after(plan, self._cost(count))
+            answers = [answers for _, answers in self.querier.chunks(plan, min(draws, LOOK_DRAWS, look))]
             self.held = _joined([self.held, *answers])
             none = tuple(self.ends.raw[:0, :] for _ in self.points)
             self.ends = replace(self.ends, repeats=Repeats(none, sample=self.held))
@@ -100,7 +101,8 @@ class Repeating:
         if not plan_adds_up(self.task, plan) or not self._at_first(plan):
             return 0
         wanted = max(EARLY * draws, ENOUGH * self._differing(), LEAST_DRAWS)
-        spare = (self.rows // len(self.task.baselines) - SPARE) // plan.search.rows
+        cost = max(SPARE, self._cost(self._at_first(plan), self.rows // 100))
+        spare = (self.rows // len(self.task.baselines) - cost) // plan.search.rows
         return min(draws, ceil(wanted), spare) if spare >= LEAST_DRAWS and draws >= LEAST_DRAWS else 0
 
     def suspect(self, found: Estimate, plan: Plan, answers: Array) -> None:
@@ -112,6 +114,8 @@ class Repeating:
         if not are_votes(host(_joined([self.ends.raw, answers])), levels=True):
             return
         count = self._at_first(plan)
+        if self._left(plan, int(answers.shape[0]) // plan.search.rows) < self._cost(count, self.rows // 100):
+            return
         self._repeat_draws(plan, answers, max(count, self.rows // 100))
         self._repeat_ends([min(count, SUSPECTED)] * len(self.points))
         if self.ends.noisy:
@@ -127,19 +131,30 @@ class Repeating:
         if noise is None or not self.ends.noisy or self.querier.incomplete or not plan_adds_up(self.task, plan):
             return
         found = found.with_model_noise(replace(noise, ends=0 * noise.ends))
-        self._repeat_ends(self._paying(found, plan, draws))
+        self._repeat_ends(self._paying(found, plan, draws), self._left(plan, draws))
+
+    def _cost(self, count: int, draws: int = 0) -> int:
+        """Return the queries of the first repeats: `count` of each end, and of the plan as many, or `draws`."""
+        return _repeated(max(count, draws)) + count * len(self.points)
+
+    def _after(self, plan: Plan, repeats: int) -> int:
+        """Return how many draws of each plan the budget is enough for beside `repeats` queries."""
+        return plan.search.afford((self.rows - repeats) // len(self.task.baselines))
 
     def _spare(self, plan: Plan) -> int:
         """Return the queries beyond the fewest that the method needs."""
         return self.rows - plan.search.least * len(self.task.baselines)
 
-    def _repeat_ends(self, wanted: list[int]) -> None:
-        """Repeat each end until it has been repeated as often as wanted."""
+    def _repeat_ends(self, wanted: list[int], most: int | None = None) -> None:
+        """Repeat each end until it has been repeated as often as wanted, `most` times in all."""
         known = self.ends.repeats or Repeats(tuple(self.ends.raw[:0, :] for _ in wanted))
         parts = []
         for place, (have, count) in enumerate(zip(known.ends, wanted, strict=True)):
             first = int(have.shape[0])
             more = None
+            if most is not None:  # an end that was repeated more often than now wanted leaves less for the others
+                count = min(count, first + most)
+                most -= max(0, count - first)
             if count > first and not self.querier.incomplete:
                 more = self.querier.ends(Again(self.points[place, ...]), first, count)
             parts.append(have if more is None else _joined([have, more]))
@@ -148,11 +163,13 @@ class Repeating:
 
     def _repeat_draws(self, plan: Plan, answers: Array, count: int) -> None:
         """Repeat some of the queries that have answers, spread over them: fewer where a budget is small."""
+        if self.querier.incomplete:  # there may be no answer at all
+            return
         have, xp = int(answers.shape[0]), namespace(answers)
-        most = min(max(REPEATED_DRAWS, count) if count >= FIRST_REPEATS else count, have)
+        most = min(_repeated(count), have)
         places = like(np.unique(np.linspace(0, have - 1, most).round().astype(np.int64)), answers, xp.int64)
         rows = namespace(self.points).take(plan.rows(0, have), places, axis=0)
-        second = None if self.querier.incomplete else self.querier.ends(Ends(rows), 0, int(rows.shape[0]))
+        second = self.querier.ends(Ends(rows), 0, int(rows.shape[0]))
         if second is None:
             return
         self.used += int(second.shape[0])
@@ -175,21 +192,26 @@ class Repeating:
         output = int(np.argmax(ends / np.sqrt(np.maximum(variance, np.finfo(float).tiny))))
         ratio = float(ends[output] / np.sqrt(max(variance[output], np.finfo(float).tiny)))
         spent = min(MOST_SHARE, ratio / (1 + ratio)) * self.rows
-        spent = min(spent, self._left(plan, draws))
+        repeated = 0 if self.ends.repeats is None else sum(int(more.shape[0]) for more in self.ends.repeats.ends)
+        spent = min(spent, self._left(plan, draws) + repeated)
         shares = noise[:, output] / noise[:, output].sum()
         # of the answers for x two are there already, of a baseline one
         return [max(0, ceil(spent * one) - (2 if place == 0 else 1)) for place, one in enumerate(shares)]
 
-    def _left(self, plan: Plan, draws: int) -> float:
-        """Return how many repeats of the ends there can be, after `draws` draws."""
-        ends = 0 if self.ends.repeats is None else sum(int(more.shape[0]) for more in self.ends.repeats.ends)
-        return max(0, self.rows - self.used - draws * plan.search.rows * len(self.task.baselines)) + ends
+    def _left(self, plan: Plan, draws: int) -> int:
+        """Return how many queries are left for repeats, after `draws` draws of each plan."""
+        return max(0, self.rows - self.used - draws * plan.search.rows * len(self.task.baselines))
 
     def _differing(self) -> int:
         """Return how many features differ from a baseline."""
         task, xp = self.task, namespace(self.task.explicand)
         apart = sum(xp.astype(task.explicand != baseline, xp.float64) for baseline in task.baselines)
         return int(np.count_nonzero(host(task.features.total(apart[None, ...]))))
+
+
+def _repeated(count: int) -> int:
+    """Return how many queries of the plan are repeated, where each end is `count` times: fewer of a small budget."""
+    return max(REPEATED_DRAWS, count) if count >= FIRST_REPEATS else count
 
 
 def plan_adds_up(task: Task, plan: Plan) -> bool:

@@ -141,12 +141,15 @@ def query_in_rounds(
             return PlanResult(plan, answers, estimated(task.method, ends.answers(plan, stored(plan, answers), part)))
         if stop is not None and _may_stop(task.method, number):
             now = estimated(task.method, ends.answers(plan, stored(plan, answers), part))
-            if repeating.may_be_votes and 0 < repeating.look_at(plan, draws) <= done and plan.before is None:
-                repeating.suspect(now, plan, answers)
-            repeating.improve(now, plan, done)
+            if part == 0:  # the budget is shared by all parts as the first one leaves it
+                if repeating.may_be_votes and 0 < repeating.look_at(plan, draws) <= done and plan.before is None:
+                    repeating.suspect(now, plan, answers)
+                repeating.improve(now, plan, done)
             now, ends = repeating.ends.with_model_noise(now, part), repeating.ends
             reason = stop.met(now, before, np.asarray(host(ends.answers(plan, (), part).span)))
             if reason is not None:
+                # x and the baselines may have been repeated since
+                now = estimated(task.method, ends.answers(plan, stored(plan, answers), part))
                 return PlanResult(plan, answers, now, reason)
             before = now
         number += 1

@@ -2,17 +2,19 @@
 
 x and x̊ are queried again, and compared with the stored answers y:
 
-    |new − y| ≤ t_{m−1} · s · √(1 + 1/m) + rounding,     s from m answers for one point
+    |new − y| ≤ t · s · √(1 + 1/m) + rounding,     s from m answers for one point
 
+t has m − 1 degrees of freedom, or 8 if these are fewer: of two answers it would be 6,000, and no model another one.
 A difference beyond this may be a random answer of a model that has answered alike by coincidence. So the point is
-queried again, and s estimated from these answers, before the run ends.
+queried again, and s estimated from these answers, before the run ends. It ends if none of the new answers is like any
+stored one: of a model with noise the journal holds repeats of x and x̊, and a rare vote may be the first of them.
 """
 
 import numpy as np
 from scipy.special import stdtrit
 
 from geex._arrays.arrays import Array, host, namespace
-from geex._plan.plan import Ends
+from geex._plan.plan import Again, Ends
 from geex._problem.task import Task
 from geex._query.session import Session
 from geex.errors import JournalError
@@ -50,9 +52,18 @@ def check_same_model(session: Session, task: Task, points: Ends, ends: Array, ag
         if more is None:
             return
         seen = np.concatenate([new[point : point + 1], more])
-        apart = np.abs(seen - old[point]) > _tolerance(seen, old[point : point + 1])
-        if apart.any(axis=1).all():  # no answer is like the stored one
+        known = np.concatenate([old[point : point + 1], _repeats(session, points.points[point, ...], old[:0])])
+        apart = np.abs(seen[:, None, :] - known[None]) > _tolerance(seen, old[point : point + 1])
+        if apart.any(axis=2).all():
             raise _difference(session, int(point), old[point], new[point])
+
+
+def _repeats(session: Session, point: Array, none: np.ndarray) -> np.ndarray:
+    """Return the answers (m, K) of the journal to repeats of x or of x̊, the point. none: no answers (0, K)."""
+    assert session.journal is not None
+    source = Again(point).fingerprint
+    spans = session.journal.stored(source)
+    return np.concatenate([none, *(session.journal.read(source, start, stop) for start, stop in spans)])
 
 
 def _queried(session: Session, task: Task, rows: Array, width: int) -> np.ndarray | None:
@@ -68,7 +79,7 @@ def _tolerance(looks: np.ndarray, values: np.ndarray) -> np.ndarray:
     count = len(looks)
     if count == 1:
         return rounding
-    t = float(stdtrit(count - 1, 1 - WRONG / 2))
+    t = float(stdtrit(max(count - 1, AGAIN), 1 - WRONG / 2))
     rounding += t * looks.std(axis=0, ddof=1) * (1 + 1 / count) ** 0.5
     return rounding
 

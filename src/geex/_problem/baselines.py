@@ -262,6 +262,8 @@ def _broadcast(array: Array, explicand: Array) -> Array:
     fix = ""
     if len(shape) == 1 and shape[0] in full:
         fix = f"For one number per channel, pass geex.per_channel(values, axis={full.index(shape[0])})."
+    if shape[1:] == full:
+        fix = "For rows of data, pass geex.background(rows) or geex.mean(rows)."
     raise BaselineError(
         f"`baseline` must be a number or have the shape of x, {full}; got {shape}.", code="baseline-shape", fix=fix
     )

@@ -213,9 +213,9 @@ def label_index(label: str, labels: Sequence[str] | None) -> int:
     names = ", ".join(repr(labels[lower.index(name)]) for name in near)
     if not near:
         names = ", ".join(map(repr, labels[:LISTED_OUTPUTS])) + (", …" if len(labels) > LISTED_OUTPUTS else "")
-    which = "the nearest labels" if near else "the labels"
+    which = ("the nearest label is" if len(near) == 1 else "the nearest labels are") if near else "the labels are"
     raise TargetError(
-        f"`target` {label!r} is not the label of an output; {which} are {names}.",
+        f"`target` {label!r} is not the label of an output; {which} {names}.",
         code="target-not-a-label",
     )
 

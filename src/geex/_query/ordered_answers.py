@@ -12,7 +12,7 @@ from functools import cached_property
 from math import prod
 
 from geex._arrays.arrays import Array, accelerated, namespace
-from geex._journal.journal import STORED
+from geex._journal.journal import MINE, STORED
 from geex._plan.plan import Again, Chunk, Ends, Plan
 from geex._protocols import Source
 from geex._query.dispatcher import Dispatcher
@@ -159,8 +159,21 @@ class Querier:
             )
         number, self.queried = self.queried, self.queried + job.size
         dispatcher = self.dispatcher
-        parts = [part for claimed in dispatcher.claim(job) for part in dispatcher.affordable(claimed)]
+        parts = self._without_gap(dispatcher.claim(job))
         return [start_job(dispatcher, part, number + part.start - job.start) for part in parts]
+
+    def _without_gap(self, claimed: list[Job]) -> list[Job]:
+        """Return the parts of a job up to the first row that may not be sent: later answers would take its place."""
+        parts: list[Job] = []
+        for n, one in enumerate(claimed):
+            allowed = self.dispatcher.affordable(one)
+            parts += allowed
+            if sum(part.size for part in allowed) < one.size:
+                for later in claimed[n + 1 :]:
+                    if later.state == MINE:
+                        self.dispatcher.release(later)
+                break
+        return parts
 
     def _jobs(self, source: Source, pieces: Iterable[Piece]) -> Iterator[Job]:
         """Yield jobs of rows that are in the journal, and of rows that are not."""

@@ -53,6 +53,12 @@ def label(explanation: "Explanation", target: int) -> str:
     return one_line(labels[target]) if labels is not None and 0 <= target < len(labels) else f"output {target}"
 
 
+def is_only_output(explanation: "Explanation", label: str) -> bool:
+    """Return whether the model has one output, which has no name, as a regressor does. False if it is not known."""
+    record = explanation.record
+    return record is not None and int(record.ends.shape[1]) == 1 and label == f"output {explanation.targets[0]}"
+
+
 def _logistic(output: float) -> str:
     """Log-odds as a probability."""
     share = float(1 / (1 + np.exp(-np.clip(output, -700, 700))))

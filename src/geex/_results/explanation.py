@@ -549,7 +549,7 @@ class Explanation(HasInteractions):
         k, level = whole("k", k, 1, InputError), check_level(level)
         within, outside, signs = self.findings.top(k, level)
         found = [self._as_found(one, "bool") for one in (within, outside, ~within & ~outside)]
-        return TopFeatures(k, level, found[0], found[1], found[2], self._as_found(signs, "int8"))
+        return TopFeatures(k, level, found[0], found[1], found[2], self._as_found(signs, "int8"), self.names)
 
     @property
     def _around(self) -> Array:

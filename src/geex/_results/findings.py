@@ -26,12 +26,14 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from geex._arrays.arrays import Array, namespace
+from geex._arrays.arrays import Array, host, namespace
 from geex._arrays.validation import is_number
 from geex.errors import InputError
 
 # The family-wise error of what is coloured, listed and printed is 1 − LEVEL.
 LEVEL = 0.95
+# Features that a printed TopFeatures lists; of more it has the number.
+LISTED_TOP = 12
 # Rounding of f(x) and f(x̊), in units of the last place, below which no value differs from 0.
 UNITS = 32
 
@@ -50,6 +52,8 @@ class TopFeatures:
         Features that are among the k largest, that are not, and all others.
     signs : array of int, like `inside`
         1 for values above 0, −1 for values below 0, 0 for undecided ones.
+    names : list of str or None
+        Names of the features, if they have any.
     """
 
     k: int
@@ -58,6 +62,20 @@ class TopFeatures:
     outside: Array
     undecided: Array
     signs: Array
+    names: list[str] | None = None
+
+    def __repr__(self) -> str:
+        parts = ((kind, np.asarray(host(getattr(self, kind)))) for kind in ("inside", "outside", "undecided"))
+        found = "; ".join(f"{kind} {self._listed(marked)}" for kind, marked in parts)
+        return f"TopFeatures: the {self.k} largest at {self.level:.4g}: {found}"
+
+    def _listed(self, marked: np.ndarray) -> str:
+        """Return the names of the marked features, their places, or how many they are."""
+        places = np.flatnonzero(marked)
+        if marked.ndim != 1 or len(places) > LISTED_TOP:
+            return f"{len(places):,} of {marked.size:,}"
+        names = [str(place) if self.names is None else self.names[place] for place in places]
+        return ", ".join(names) or "none"
 
 
 @dataclass(frozen=True, eq=False)

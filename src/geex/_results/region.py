@@ -6,6 +6,7 @@ Errors of neighbours are not independent: the left side takes the answers. The r
 errors. It is never too small, and for many features far too large.
 """
 
+import difflib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +15,12 @@ import numpy as np
 
 from geex._arrays.arrays import Array, as_array, host, like, namespace
 from geex._results.findings import inside
+from geex._results.numbers import column
 from geex._results.target_axis import squeezed
 from geex.errors import InputError
 
 # How many names an error lists.
-LISTED_NAMES = 8
+LISTED_NAMES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,21 @@ class Region:
     centre: Array | float
     joint: bool = True
 
+    def __repr__(self) -> str:
+        fields = (self.value, self.stderr, self.low, self.high, self.share)
+        rows = zip(*(np.atleast_1d(np.asarray(host(one), np.float64)) for one in fields), strict=True)
+        return "\n".join(self._described(*map(float, row)) for row in rows)
+
+    def _described(self, value: float, stderr: float, low: float, high: float, share: float) -> str:
+        """Return the sum of one output in a line."""
+        style = column([value], [stderr])
+        interval = style.interval(low, high)
+        unit = f" × {style.unit}" if style.unit else ""
+        parts = [f"Region: {style.with_error(value, stderr)}"]
+        parts += [f"interval {interval}{unit}"] if interval else []
+        parts += [f"{share:.0%} of the change f(x) − f(x̊)"] if np.isfinite(share) else []
+        return ", ".join([*parts, *([] if self.joint else ["the widest interval that is possible"])])
+
 
 def region_row(mask: Any, shape: tuple[int, ...], names: Sequence[str] | None = None) -> np.ndarray:
     """The mask as a row (1, p) of 0 and 1: True or False for every feature, or the names of some."""
@@ -70,16 +87,26 @@ def _named(wanted: Collection[str], names: Sequence[str] | None) -> np.ndarray:
     """The features of these names, all of them where several share one."""
     unknown = [name for name in wanted if name not in (names or ())]
     if unknown:
-        if not names:
-            raise InputError(
-                "The features have no names.",
-                code="features-without-names",
-                fix="Pass a mask, or name them: explanation.named(names=…).",
-            )
-        first = ", ".join(map(repr, names[:LISTED_NAMES]))
-        more = ", …" if len(names) > LISTED_NAMES else ""
-        raise InputError(f"No feature is named {unknown[0]!r}; the names are {first}{more}.", code="feature-unknown")
+        raise _unknown(unknown[0], names)
     return np.array([[float(name in wanted) for name in names or ()]])
+
+
+def _unknown(name: str, names: Sequence[str] | None) -> InputError:
+    """Return the error for a name that no feature has."""
+    if not names:
+        return InputError(
+            "`mask` holds names, and the features have none.",
+            code="features-without-names",
+            fix="Pass a mask, or name the features: explanation.named(names=[…]).",
+        )
+    near = difflib.get_close_matches(name, names, LISTED_NAMES, 0.4)
+    listed = ", ".join(map(repr, near or names[:LISTED_NAMES])) + (
+        ", …" if not near and len(names) > LISTED_NAMES else ""
+    )
+    which = "Nearest" if near else "They are called"
+    return InputError(
+        f"`mask` must hold names of features; there is no {name!r}. {which}: {listed}.", code="feature-unknown"
+    )
 
 
 def widest(row: np.ndarray, values: Array, centre: Array, stderr: Array) -> tuple[Array, Array, Array]:

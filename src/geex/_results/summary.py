@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 # Outputs that are named.
 MOST_NAMED = 5
-# Features that are listed.
+# Features that are listed, if there are more than ALL_LISTED.
 LISTED_FEATURES = 8
+# Features that are listed without leaving any out.
+ALL_LISTED = 12
 # Characters of a line.
 LINE_WIDTH = 100
 # Characters of a feature's name.
@@ -131,10 +133,15 @@ def _correction(explanation: "Explanation") -> str:
     count = int(np.max(np.sum(stderr.reshape(len(explanation.targets), -1) > 0, axis=1)))
     if count < 2:
         return ""
-    return (
-        f"Intervals hold for all {count:,} features together. What may be noise does not differ from 0 significantly "
-        "among them (Holm, 5%)."
-    )
+    size = int(stderr.size / len(explanation.targets))
+    some = f"together for the {count:,} of {size:,} features that can differ from 0"
+    together = f"Intervals hold {some if count < size else f'for all {count:,} features together'}."
+    if explanation.findings.neighbours:
+        return (
+            f"{together} Of the features that are not marked as noise, 5% at most are expected to be noise "
+            "(Benjamini–Hochberg), and an interval of theirs may contain 0."
+        )
+    return f"{together} What may be noise does not differ from 0 significantly among them (Holm, 5%)."
 
 
 def _rounded(count: int) -> int:
@@ -177,7 +184,8 @@ def _headline(explanation: "Explanation") -> str:
             f"Explanation of outputs {target}" if len(target) <= MOST_NAMED else f"Explanation of {len(target)} outputs"
         )
     name = label(explanation, target)
-    found = f"output {target} ({name})" if explanation.labels else name
+    found = name if explanation.labels is None or name == str(target) else f"output {target} ({name})"
+    found = f"output {name}" if name == str(target) else found
     return f"Explanation of {found}: {certainty(explanation, target, float(explanation.output))}"
 
 
@@ -202,11 +210,12 @@ def _features(explanation: "Explanation") -> list[str]:
     ends = (explanation.values_in_interval(0.95, True), explanation.stderr, *explanation.interval(0.95, True))
     values, stderr, low, high = (np.asarray(host(end), np.float64) for end in ends)
     found = (explanation.findings.marks <= 1 - LEVEL).reshape(values.shape)
-    order = np.lexsort((-np.abs(values).ravel(), ~found.ravel()))[:LISTED_FEATURES]
+    listed = values.size if values.size <= ALL_LISTED else LISTED_FEATURES
+    order = np.lexsort((-np.abs(values).ravel(), ~found.ravel()))[:listed]
     wheres = [tuple(int(i) for i in np.unravel_index(flat, values.shape)) for flat in order]
     style = column([float(values[w]) for w in wheres], [float(stderr[w]) for w in wheres])
     unit = f", × {style.unit}" if style.unit else ""
-    few = "Feature" if values.size <= LISTED_FEATURES else f"Largest of {values.size:,} features"
+    few = "Feature" if values.size == listed else f"Largest of {values.size:,} features"
     intervals = [style.interval(low[w], high[w]) for w in wheres]
     wide = max(map(len, intervals))
     body = [

@@ -1,5 +1,6 @@
 """--baseline, --features and numbers between commas."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,23 +9,36 @@ import numpy as np
 import geex
 from geex.errors import FileError, InputError
 
+# Pixels of the colours that --baseline names.
+PLAIN_COLOURS = {"black": 0, "white": 255}
 # What --baseline may be, for messages.
-BASELINE_FORMS = "a number, r,g,b, blur:KERNEL,SIGMA, mean, background:ROWS or an .npy file"
+BASELINE_FORMS = "a number, r,g,b, black, white, blur:KERNEL,SIGMA, mean, background:ROWS or an .npy file"
 
 
-def baseline_of(text: str, rows: np.ndarray | None = None, channels: int | None = None) -> Any:
+def baseline_of(
+    text: str,
+    rows: np.ndarray | None = None,
+    channels: int | None = None,
+    colour: Callable[[int], tuple[float, ...]] | None = None,
+) -> Any:
     """Return the baseline that --baseline names.
 
     Parameters
     ----------
     text : str
-        A number, one number for each channel (r,g,b), blur or blur:KERNEL,SIGMA, mean, background or background:ROWS,
-        or an .npy file.
+        A number, one number for each channel (r,g,b), black, white, blur or blur:KERNEL,SIGMA, mean, background or
+        background:ROWS, or an .npy file.
     rows : ndarray (n, p), optional
         All rows of a table, for their mean or as a background.
     channels : int, optional
         The channel axis of the input.
+    colour : callable, optional
+        What the preparation of an image makes of a grey pixel of 0 … 255.
     """
+    if text in PLAIN_COLOURS:
+        if colour is None:
+            raise InputError(f"--baseline {text} needs an image as INPUT.", code="baseline-colour-without-image")
+        return _uniform(colour(PLAIN_COLOURS[text]), channels)
     name, _, settings = text.partition(":")
     if name == "blur":
         values = _floats(settings or "31,5")
@@ -40,6 +54,10 @@ def baseline_of(text: str, rows: np.ndarray | None = None, channels: int | None 
     values = _floats(text)
     if not values:
         raise InputError(f"--baseline must be {BASELINE_FORMS}; got {text!r}.", code="baseline-unknown")
+    return _uniform(values, channels)
+
+
+def _uniform(values: Sequence[float], channels: int | None) -> Any:
     return values[0] if len(values) == 1 else geex.per_channel(values, axis=0 if channels is None else channels)
 
 

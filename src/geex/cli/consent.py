@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from geex._plain_text import one_line
-from geex.cli.replay import VARIABLE
+from geex.cli.replay import VARIABLE, harmless
 from geex.errors import InputError
 
 
 def ask(arguments: list[str], folder: str, journal: str) -> None:
-    """Print a command, and ask whether to run it. Raise InputError for any answer but yes."""
+    """Print a command without the secrets that it was given anew, and ask whether to run it. Raise InputError for any
+    answer but yes."""
     lines = [f"geex resume {journal} runs this command:", f"  cd {shlex.quote(folder)}"]
-    lines += [f"  {shlex.join(['geex', *arguments])}"]
+    lines += [f"  {shlex.join(['geex', *harmless(arguments)])}"]
     variables = sorted({name for word in arguments for name in VARIABLE.findall(word)})
     if variables:
         lines += [f"It sends these variables of your environment: {', '.join(variables)}."]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from geex import models
+from geex._problem.digest import digest
 from geex._problem.foreign_model import Carried
 from geex._problem.model_identity import identity, source_identity
 from geex._query.limits import Limits, limits_of
@@ -15,6 +16,8 @@ from geex.cli.imports import imported
 from geex.cli.options import ModelOptions
 from geex.cli.replay import VARIABLE
 from geex.errors import InputError
+from geex.models.output_adapters import Converted
+from geex.models.presence_inputs import PresenceModel
 from geex.models.scikit_learn import as_model
 
 # What MODEL may be, for messages.
@@ -63,11 +66,22 @@ def model_of(name: str, options: ModelOptions) -> Model:
     module, colon, attribute = name.partition(":")
     if colon and module and attribute:
         model = adapted(imported(module, attribute, "MODEL"), name)
-        return model if identity(model) else Imported(model, source_identity(name, sys.modules[module]))
+        if identity(_innermost(model)):
+            return model
+        source = source_identity(name, sys.modules[module])
+        return Imported(model, digest(identity(model), source) if identity(model) else source)
     raise InputError(
         f"MODEL must be {MODEL_FORMS}; got {name!r}. For another file, write a module that loads it.",
         code="model-unknown",
     )
+
+
+def _innermost(model: Model) -> Any:
+    """Return the model inside adapters of geex, whose own identity may leave it out."""
+    found: Any = model
+    while isinstance(found, Converted | PresenceModel):
+        found = found.model
+    return found
 
 
 def _service(url: str, options: ModelOptions) -> Model:

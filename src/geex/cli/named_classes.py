@@ -65,6 +65,11 @@ def _made(text: str, slot: Slot) -> Any:
             f"{slot.flag} must be a name such as {slot.names[-1]}, or {slot.example}; got {text!r}.",
             code="class-not-an-expression",
         ) from None
+    if isinstance(tree, ast.Tuple):
+        raise InputError(
+            f"{slot.flag} must be one {slot.flag.removeprefix('--')}; got {text!r}. Repeat the option for more.",
+            code="class-several",
+        )
     made = _evaluated(tree, text, slot)
     if not isinstance(made, slot.base):
         if type(made).__module__.startswith("geex."):

@@ -135,9 +135,9 @@ class Question:
     baseline: Annotated[
         str | None,
         Option(
-            help="What stands for absence: a number, r,g,b, blur:KERNEL,SIGMA, mean (of the table), background:ROWS "
-            "(averages over rows of the table) or an .npy file. Default: mean for tables, blur:31,5 for photos, else "
-            "0.",
+            help="What stands for absence: a number or r,g,b in the units of the model, black or white (of an image), "
+            "blur:KERNEL,SIGMA, mean (of the table), background:ROWS (averages over rows of it) or an .npy file. "
+            "Default: mean for tables, blur:31,5 for photos, else 0.",
             rich_help_panel=EXPLAINED,
         ),
     ] = None

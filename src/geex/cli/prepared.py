@@ -74,7 +74,7 @@ class Prepared:
         """Return the baseline of --baseline; else the mean row of a table, the blur of a photo, or 0."""
         given = self.input
         if self.question.baseline is not None:
-            return baseline_of(self.question.baseline, given.rows, given.channels)
+            return baseline_of(self.question.baseline, given.rows, given.channels, given.colour)
         if given.rows is not None and len(given.rows) > 1:
             return geex.mean(given.rows)
         if given.picture is not None and min(given.picture.shape[:2]) >= BLUR_KERNEL:

@@ -50,7 +50,8 @@ def check_journal(journal: str, name: str = "--journal") -> None:
             f"{name} must be in an existing folder; there is no folder {str(path.parent)!r}.", code="folder-missing"
         )
     if path.is_dir() or (path.is_file() and path.stat().st_size and not _is_journal(path)):
-        raise InputError(f"{name} must be a journal or a new file; {journal} is neither.", code="journal-other-file")
+        wanted = "a journal or a new file" if name.startswith("-") else "a journal that geex explain --journal wrote"
+        raise InputError(f"{name} must be {wanted}; {journal} holds something else.", code="journal-other-file")
 
 
 def _is_journal(path: Path) -> bool:

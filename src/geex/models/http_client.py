@@ -74,7 +74,7 @@ def _decoded(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     httpx = library()
     if encoding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
         raise httpx.DecodingError(f"the reply has the encoding {encoding!r}; the request allows gzip")
-    decoder, room = zlib.decompressobj(GZIP_OR_ZLIB), LARGEST_REPLY
+    decoder, room, whole = zlib.decompressobj(GZIP_OR_ZLIB), LARGEST_REPLY, True
     try:
         for part in parts:
             while part:
@@ -83,10 +83,12 @@ def _decoded(parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
                 if room < 0:
                     raise ReplyTooLarge
                 yield content
-                part = decoder.unused_data  # another gzip member may follow
+                part, whole = decoder.unused_data, decoder.eof  # another gzip member may follow
                 decoder = zlib.decompressobj(GZIP_OR_ZLIB) if decoder.eof else decoder
     except zlib.error as error:
         raise httpx.DecodingError(str(error)) from None
+    if not whole:  # without its checksum
+        raise httpx.DecodingError("the compressed reply is cut off")
 
 
 # guards _CLIENTS

@@ -42,7 +42,7 @@ def curves(given: Mapping[str, Curve]) -> "Figure":
     for axis, kind in zip(panels, kinds, strict=True):
         for label, curve in given.items():
             if curve.kind == kind:
-                axis.plot(*points(curve), label=plain(f"{label}: {number(curve)}"))
+                axis.plot(*points(curve), label=plain(f"{label.strip()}: {number(curve)}"))
         axis.set_title(kind)
         axis.set_xlabel("features removed" if kind == "deletion" else "features put back")
         axis.set_ylabel("score, f(x) = 1")

@@ -16,6 +16,7 @@ import numpy as np
 from geex._plain_text import harmless
 from geex._problem.model_identity import identity
 from geex._query.retrying_call import Model
+from geex._results.certainty import is_only_output
 from geex._results.explanation import Explanation
 from geex.errors import AnswerError, InputError
 from geex.evaluate import Curve, deletion
@@ -68,7 +69,7 @@ def page(explanation: Explanation, extras: Extras | None = None) -> str:
         _filled(
             "page.html",
             version=explanation.settings.version,
-            title=extras.title or f"Why “{label}”?",
+            title=extras.title or ("Why this score?" if is_only_output(explanation, label) else f"Why “{label}”?"),
             style=Markup(sheet),
             style_hash=_hash(sheet),
             script=Markup(script),

@@ -7,7 +7,7 @@ import numpy as np
 
 from geex._results.account import Account
 from geex._results.account import account as account_of
-from geex._results.certainty import certainty, explained_answers, quantity
+from geex._results.certainty import certainty, explained_answers, is_only_output, quantity
 from geex._results.explanation import Explanation
 from geex._results.nothing_found import nothing_found
 from geex._results.numbers import column, number, signed, with_error
@@ -31,12 +31,17 @@ def lead(explanation: Explanation, seen: Scene, output: Output, found: Found | N
     """Return what was decided, how surely, and the part that counts most."""
     how = certainty(explanation, output.target, output.output, explained_answers(explanation))
     part = f" The run was {STOPPED}: this is the result of its first {explanation.queries:,} queries."
-    decided = f"The model’s answer for “{output.label}”: {how}."
+    decided = f"The model’s answer{_of(explanation, output, 'for')}: {how}."
     ended = part if explanation.partial else ""
     if output.quiet and found is None:
         return f"{nothing_found(explanation, len(output.values), things)} {decided}{ended}"
     alone = f" No single {things.removesuffix('s')} stands out from noise." if output.quiet else ""
     return f"{decided}{_region(explanation, seen, output, found, things)}{alone}{ended}"
+
+
+def _of(explanation: Explanation, output: Output, word: str) -> str:
+    """Which output, behind a preposition; "" for the only output of a model."""
+    return "" if is_only_output(explanation, output.label) else f" {word} “{output.label}”"
 
 
 def _region(explanation: Explanation, seen: Scene, output: Output, found: Found | None, things: str) -> str:
@@ -99,8 +104,8 @@ def account(explanation: Explanation, output: Output, things: str) -> str:
     verb = "are" if what == "log-odds" else "is"
     compared = explanation.settings.absence or against(explanation).removeprefix("baseline ")
     ends = (
-        f"For the input the model’s {what} of “{output.label}” {verb} {number(output.output)}. At the baseline"
-        f"{f' ({compared})' if compared else ''} {'they are' if verb == 'are' else 'it is'} "
+        f"For the input the model’s {what}{_of(explanation, output, 'of')} {verb} {number(output.output)}. "
+        f"At the baseline{f' ({compared})' if compared else ''} {'they are' if verb == 'are' else 'it is'} "
         f"{number(output.base_value)}. "
     )
     if not found.comparable:

@@ -21,9 +21,12 @@ import pytest
 import geex
 from geex import cli
 from geex.cli import main, replay
+from geex.cli.baselines import baseline_of
 from geex.cli.comparison import Comparand
 from geex.cli.errors import FLAGS, MESSAGES, message_of
+from geex.cli.input_readers.images import Preprocessing
 from geex.cli.named_classes import METHODS
+from geex.errors import InputError
 from tests.helpers import raises
 
 pytest.importorskip("typer")
@@ -463,6 +466,7 @@ def test_debug_shows_where(here, capsys):
         (["--score", "sotfmax"], ["score-unknown", "--score", "softmax"]),
         (["--baseline", "grey"], ["baseline-unknown", "--baseline"]),
         (["--baseline", "blur:4,1"], [ANY, "odd"]),
+        (["-m", "guided,regression"], ["class-several", "--method", "Repeat"]),
         (["--baseline", "mean:3"], ["baseline-unknown", "--baseline"]),
         (["--baseline", "mean"], ["baseline-mean-without-table", "--baseline"]),
         (["--baseline", "1,2,3,4,5"], ["per-channel-length", "--baseline"]),
@@ -820,3 +824,17 @@ def test_a_reader_that_goes_away_is_no_error_message(here):
     done = subprocess.run(code, shell=True, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": source})
     assert done.stdout == "<!DOCTYPE "
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("colour", "pixel"), [("black", 0.0), ("white", 1.0)])
+def test_a_colour_as_baseline_is_prepared_like_the_image(colour, pixel):
+    steps = Preprocessing(mean=(0.2, 0.4, 0.6), std=(0.5, 0.25, 0.5))
+    x, _ = steps(image.new("RGB", (2, 2), colour))
+    found = baseline_of(colour, None, steps.axis, steps.plain)(x)
+    np.testing.assert_array_equal(np.broadcast_to(found, x.shape).astype(np.float32), x)
+    assert x[0, 0, 0] == np.float32((pixel - 0.2) / 0.5)
+
+
+def test_a_colour_as_baseline_needs_an_image():
+    with raises(InputError, "baseline-colour-without-image"):
+        baseline_of("black", np.ones((3, 2)))

@@ -48,6 +48,21 @@ def stored(path, **changes):
 # geex resume
 
 
+def test_secrets_that_resume_is_given_are_not_shown(run, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
+    secrets = (
+        "--header",
+        f"Authorization: Bearer {TOKEN}",
+        "--request",
+        json.dumps({"token": TOKEN, "rows": "{rows}"}),
+    )
+    result = geex_(capsys, "resume", "run.geex", *secrets, "--header", "X-Key: env:HOME")
+    assert "--header 'Authorization: …'" in result.err
+    assert "env:HOME" in result.err
+    assert TOKEN not in result.err
+    assert (result.code, result.error.code) == (2, "consent-refused")
+
+
 @pytest.mark.parametrize("answer", ["y", "yes", "Y", "n", "", "yesno", None])
 def test_a_stored_command_is_shown_and_runs_after_a_yes(run, capsys, monkeypatch, answer):
     monkeypatch.setattr(sys, "stdin", io.StringIO("y") if answer is None else Terminal(f"{answer}\n"))

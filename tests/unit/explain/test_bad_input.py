@@ -264,7 +264,7 @@ def test_estimates_by_what_is_no_method(method):
     assert raised.value.code == "method-not-a-method"
 
 
-@pytest.mark.parametrize("path", [3.5, [], b"x"])
+@pytest.mark.parametrize("path", [3.5, [], b"x", "a\0b"])
 def test_paths_that_are_none(path):
     with raises(errors.InputError, "journal-not-a-path"):
         explained(model, X, geex.GEEX(0.5), 100, journal=path)

@@ -1,5 +1,6 @@
 """Models behind HTTP: what is sent, what is read, and the name of every failure, on a server on loopback."""
 
+import gzip
 import json
 import math
 import multiprocessing
@@ -232,6 +233,7 @@ AGAIN = {
     "null": said([None] * 5),
     "ragged": said([[1.0, 2.0]] * 4 + [[1.0]]),
     "a broken encoding": said(SCORES, headers={"Content-Encoding": "gzip"}),
+    "no checksum": Reply(gzip.compress(json.dumps(SCORES).encode())[:-8], headers={"Content-Encoding": "gzip"}),
 }
 
 

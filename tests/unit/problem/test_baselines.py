@@ -80,3 +80,9 @@ def test_a_baseline_is_in_the_type_and_library_of_the_explicand():
 def test_a_list_of_baselines_for_one_number():
     found = geex.explain(lambda z: 2 * z, np.array(3.0), baseline=[1.0, 2.0], queries=20, progress=False)
     assert found.base_value == 3.0
+
+
+def test_rows_as_a_baseline_get_the_advice_to_make_them_a_background():
+    with raises(BaselineError, "baseline-shape") as caught:
+        geex.explain(lambda z: z.sum(1), np.ones(3), baseline=np.zeros((20, 3)), queries=60, progress=False)
+    assert "geex.background(rows)" in str(caught.value)

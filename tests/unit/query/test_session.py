@@ -107,6 +107,26 @@ def test_failures_of_a_moment_change_nothing(plain, concurrency):
     assert failing.calls > 1500 // 50 + 10
 
 
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_model_may_write_into_its_batch(plain, concurrency):
+    """Models that scale their input in place are common, and rows are sent again after a failure."""
+    failing = Counted(flaky)
+
+    def writing(z):
+        answer = failing(z.copy())
+        z *= 0.5
+        return answer
+
+    def written(z):
+        original = z.copy()
+        z *= 0.5
+        return failing(original)
+
+    limits = Limits(concurrency=concurrency, **QUICK)
+    for one in (writing, written):
+        same(geex.explain(one, X, method=METHOD, queries=1500, batch=50, progress=False, limits=limits), plain)
+
+
 @pytest.mark.parametrize("concurrency", [1, 3])
 @pytest.mark.parametrize(
     "error", [errors.TransientError("HTTP 503"), TimeoutError("slow"), ValueError("400"), errors.ModelRaised("401")]

@@ -448,3 +448,12 @@ def test_lists_are_told_as_they_are():
     content = plain(scene(exact).outputs[0])
     np.testing.assert_allclose(content["values"], slopes, atol=1e-9)
     assert content["errors"] == [0] * 7
+
+
+def test_the_only_output_of_a_model_needs_no_name():
+    found = geex.explain(lambda z: z @ [3.0, -2.0, -5.0], np.ones(3), baseline=0.5, progress=False)
+    text = page(found)
+    assert "Why this score?" in text
+    assert "The model’s answer: score −4." in text
+    assert "the model’s score is −4. At the baseline (0.5) it is −2." in text
+    assert "output 0" not in words.lead(found, scene(found), scene(found).outputs[0], None, "features")

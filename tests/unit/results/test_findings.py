@@ -169,3 +169,14 @@ def test_of_noise_alone_nothing_is_marked_in_19_of_20_runs():
     runs = rng.normal(size=(2000, 300))
     noisy = Findings(runs, np.ones(runs.shape), np.inf, np.zeros(2000), neighbours=True)
     assert abs(np.mean(~noisy.quiet) - 0.05) < 3 * (0.05 * 0.95 / 2000) ** 0.5
+
+
+def test_the_largest_are_printed_by_name():
+    found = explained(lambda z: z @ WEIGHTS, np.ones(6), geex.Shapley(), 200)
+    assert str(found.top(2)) == "TopFeatures: the 2 largest at 0.95: inside 0, 1; outside 2, 3, 4, 5; undecided none"
+    assert "inside a, b;" in str(found.named(names=list("abcdef")).top(2))
+
+
+def test_of_many_features_the_number_is_printed():
+    found = explained(lambda z: z @ np.arange(40.0), np.ones(40), geex.Shapley(), 200)
+    assert "outside 38 of 40" in str(found.top(2))

@@ -1,5 +1,7 @@
 """Joint intervals for sums over regions."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -125,8 +127,10 @@ def test_regions_by_the_names_of_their_features():
     found = explained(lambda z: z @ weights, x, geex.Shapley(), 100).named(names=["age", "bmi", "s5", "s6", "the"])
     assert found.region(["bmi", "s5"]).value == pytest.approx(5)
     assert found.region({"age"}).value == found.region("age").value == pytest.approx(1)
-    with raises(InputError, "feature-unknown"):
-        found.region(["bmi", "sex"])
+    with raises(InputError, "feature-unknown") as caught:
+        found.region(["bmi", "s7"])
+    assert "'s6'" in str(caught.value)
+    assert "'age'" not in str(caught.value)  # only the nearest names
     with raises(InputError, "features-without-names"):
         explained(lambda z: z @ weights, x, geex.Shapley(), 100).region(["bmi"])
 
@@ -135,3 +139,13 @@ def test_words_that_come_twice_are_one_region():
     shown = geex.models.text(lambda texts: np.array([float(text.count("very")) for text in texts]), "very very good")
     found = explained(shown, shown.x, geex.Shapley(), 50)
     assert found.region(["very"]).value == pytest.approx(2)
+
+
+def test_a_printed_region_is_one_line_of_rounded_numbers():
+    several = lambda z: np.stack([model(z), 3 - model(z)], axis=1)  # noqa: E731
+    found = geex.explain(several, X, method=geex.Presence(), queries=400, target="all", progress=False)
+    one = geex.estimate(found, target=0)
+    line = r"Region: [+−]\S+ ± \S+, interval \[\S+, \S+\], −?\d+% of the change f\(x\) − f\(x̊\)"
+    assert re.fullmatch(line, str(one.region(MASK)))
+    assert len(str(found.region(MASK)).splitlines()) == 2
+    assert str(one.numpy().region(MASK)).endswith("the widest interval that is possible")

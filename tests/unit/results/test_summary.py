@@ -101,3 +101,30 @@ def test_probabilities_near_1_are_not_1():
     text = repr(geex.explain(sure, np.ones(3), score="softmax", queries=100, progress=False))
     assert text.splitlines()[0].endswith("output 0: probability > 0.999")
     assert next(line for line in text.splitlines() if line.startswith("f(x) ")).split()[-2:] == [">", "0.999"]
+
+
+def test_the_caveats_name_the_rule_by_which_features_are_marked(guided):
+    assert "Benjamini–Hochberg" in str(guided)
+    assert "Holm" not in str(guided)
+    table = geex.explain(lambda z: np.tanh(z).prod(1), np.arange(1.0, 21), queries=200, progress=False)
+    assert "Holm" in str(table)
+    assert "Benjamini" not in str(table)
+
+
+def test_intervals_hold_for_the_features_that_can_differ_from_0():
+    x = np.zeros((10, 10))
+    x[2:6, 3:7] = 1.0
+    found = geex.explain(detector, x, method=geex.Guided(), queries=300, progress=False)
+    assert "Intervals hold together for the 16 of 100 features that can differ from 0." in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize(("count", "lines"), [(12, 12), (13, 8)])
+def test_a_list_that_is_a_little_longer_than_usual_is_printed_in_full(count, lines):
+    text = str(geex.explain(lambda z: z.sum(1), np.ones(count), progress=False))
+    assert text.count("\nfeature ") == lines
+    assert ("Largest of" in text) == (count > lines)
+
+
+def test_a_label_that_is_the_number_of_its_output_is_printed_once():
+    found = geex.explain(lambda z: z @ np.eye(3)[:, :2], np.ones(3), labels=["0", "1"], progress=False)
+    assert str(found).startswith("Explanation of output 0: ")

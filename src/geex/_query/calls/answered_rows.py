@@ -24,11 +24,9 @@ class Rows:
         return np.flatnonzero(~self.answered)
 
     def queries_of(self, rows: np.ndarray) -> Array:
-        """Return the queries of some rows."""
-        if len(rows) == len(self.answered):
-            return self.queries
+        """Return a copy of the queries of some rows: a model may write into its batch, and rows may be sent again."""
         if rows[-1] - rows[0] + 1 == len(rows):
-            return self.queries[int(rows[0]) : int(rows[-1]) + 1, ...]
+            return owned(self.queries[int(rows[0]) : int(rows[-1]) + 1, ...])
         xp = namespace(self.queries)
         return xp.take(self.queries, like(rows, self.queries, xp.int64), axis=0)
 

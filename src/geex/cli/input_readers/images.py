@@ -41,8 +41,9 @@ class Preprocessing:
         pixels = seen if self.channels == 3 else np.asarray(picture.convert("L"))[..., None]
         for name, given in (("--mean", self.mean), ("--std", self.std)):
             if len(given) not in (1, self.channels):
+                more = f", or one for each of {self.channels} channels" if self.channels > 1 else ""
                 raise InputError(
-                    f"{name} must have one number, or one for each of {self.channels} channels; got {len(given)}.",
+                    f"{name} must have one number{more}; got {len(given)}.",
                     code="channel-count",
                 )
         x = (self.scale * pixels.astype(np.float64) / 255 - np.array(self.mean)) / np.array(self.std)
@@ -51,6 +52,11 @@ class Preprocessing:
         elif self.order == "chw":
             x = np.moveaxis(x, -1, 0)
         return np.ascontiguousarray(x, np.float32), seen
+
+    def plain(self, pixel: int) -> tuple[float, ...]:
+        """Return what a grey pixel of 0 … 255 becomes, a number for each channel or one for all."""
+        made = (self.scale * pixel / 255 - np.array(self.mean)) / np.array(self.std)
+        return tuple(float(number) for number in made.astype(np.float32))
 
     def _fitted(self, image: Any) -> Any:
         from PIL import Image

@@ -1,7 +1,7 @@
 """INPUT on the command line: an image, an .npy file, or a row of a table; `-` is standard input."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ class Input:
         All complete rows, for tables.
     channels : int, optional
         The axis of x that holds channels.
+    colour : callable, optional
+        What a grey pixel of 0 … 255 becomes in x, for images.
     notes : list of str
         Changes that may surprise, such as a rotation.
     """
@@ -45,6 +47,7 @@ class Input:
     names: list[str] | None = None
     rows: np.ndarray | None = None
     channels: int | None = None
+    colour: Callable[[int], tuple[float, ...]] | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -109,7 +112,8 @@ def _image(content: bytes, name: str, preparation: Preparation, shape: tuple[int
     found, notes = image_in(content, name)
     steps = preprocessing_of(preparation, shape)
     x, picture = steps(found)
-    return Input(x, picture=picture, channels=steps.axis, notes=[f"{name} {note}" for note in notes])
+    told = [f"{name} {note}" for note in notes]
+    return Input(x, picture=picture, channels=steps.axis, colour=steps.plain, notes=told)
 
 
 def preprocessing_of(preparation: Preparation, shape: tuple[int, ...] | None) -> Preprocessing:
