@@ -68,7 +68,6 @@ MESSAGES = {
     "template-without-rows": Message(
         problem='--request must contain "{rows}" for all rows of a call, or "{row}" for a single row, and not both.'
     ),
-    "x-equals-baseline": Message("Use another --baseline."),
     "x-in-a-batch-of-one": Message("Save a single input, or use --features elements if inputs have this shape."),
     "url-not-a-model": Message(
         "Pass the address of the model, …/v2/models/NAME, or --request for a service with JSON of its own."
