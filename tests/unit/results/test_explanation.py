@@ -63,7 +63,7 @@ def test_files_that_are_no_explanation(tmp_path):
     with raises(FileError, "file-no-explanation"):
         geex.Explanation.load(tmp_path / "text")
     np.savez(tmp_path / "other.npz", values=X)
-    with raises(FileError, "file-no-explanation"):
+    with raises(FileError, "file-damaged"):
         geex.Explanation.load(tmp_path / "other.npz")
     np.savez(tmp_path / "future.npz", format=np.array("geex explanation 99"))
     with raises(FileError, "file-format"):
