@@ -17,7 +17,7 @@ from geex.errors import MethodError
 if TYPE_CHECKING:
     from geex._arrays.arrays import Array
     from geex._estimate.answers import Answers
-    from geex._estimate.pairs import Interactions
+    from geex._estimate.shapley.pairs import Interactions
     from geex._problem.estimand import Estimand, Note
 
 

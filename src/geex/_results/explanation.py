@@ -11,7 +11,7 @@ import numpy as np
 from geex._arrays.arrays import Array, dtype_of, host, like, namespace
 from geex._arrays.validation import file_path, is_number, truth, whole
 from geex._arrays.validation import shown as shown_value
-from geex._estimate.pairs import HasInteractions
+from geex._estimate.shapley.pairs import HasInteractions
 from geex._problem.estimand import Estimand
 from geex._problem.features import neighbouring
 from geex._problem.outputs import checked_labels

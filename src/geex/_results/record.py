@@ -9,9 +9,9 @@ import numpy as np
 
 from geex._arrays.arrays import Array, host, library, like, namespace
 from geex._estimate.answers import Answers
-from geex._estimate.interactions import mean_pairs
-from geex._estimate.pairs import Interactions
 from geex._estimate.rescaled import rescaling
+from geex._estimate.shapley.interactions import mean_pairs
+from geex._estimate.shapley.pairs import Interactions
 from geex._estimate.zeros import Zeros, are_equal
 from geex._plan.plan import Chunk, Plan
 from geex._problem.declared import Unnamed, declared

@@ -17,11 +17,11 @@ import numpy as np
 from geex._arrays.arrays import Array
 from geex._estimate.answers import Answers
 from geex._estimate.background.estimate import BackgroundEstimate, estimate_over_background
-from geex._estimate.exact_shapley import ExactEstimate, estimate_exactly
-from geex._estimate.interactions import estimate_interactions
 from geex._estimate.linear.fit import Fits
-from geex._estimate.pairs import Interactions
-from geex._estimate.subset_process_errors import ShapleyEstimate, estimate_shapley
+from geex._estimate.shapley.exact_shapley import ExactEstimate, estimate_exactly
+from geex._estimate.shapley.interactions import estimate_interactions
+from geex._estimate.shapley.pairs import Interactions
+from geex._estimate.shapley.subset_process_errors import ShapleyEstimate, estimate_shapley
 from geex._plan.presence_masks import PresenceMasks
 from geex._plan.row_subsets import row_subsets
 from geex._plan.subsets import RepeatedSubsets, Subsets, players_of

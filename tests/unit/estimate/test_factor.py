@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from geex._estimate.factor import factored
+from geex._estimate.shapley.factor import factored
 
 
 def test_the_factor_is_that_of_the_system_with_noise():

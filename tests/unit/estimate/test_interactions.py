@@ -6,8 +6,8 @@ from math import factorial
 import numpy as np
 import pytest
 
-from geex._estimate.even_process import PairProcess, even_kernel
-from geex._estimate.interactions import _steps, _unasked, estimate_pairs, prior_variance
+from geex._estimate.shapley.even_process import PairProcess, even_kernel
+from geex._estimate.shapley.interactions import _steps, _unasked, estimate_pairs, prior_variance
 from tests.unit.estimate.test_subset_process import masks_of, network, signs
 
 THETA = np.array([0.3, 0.1, 0.5, 0.05, 0.2])
@@ -114,6 +114,6 @@ def test_intervals_cover_what_they_promise(draws):
 def test_draws_that_are_not_fitted_correct_the_fit(monkeypatch):
     model, q = network(10), 10
     exact = naive_pairs(model, q)
-    monkeypatch.setattr("geex._estimate.interactions.FITTED_SUMS", 80)
+    monkeypatch.setattr("geex._estimate.shapley.interactions.FITTED_SUMS", 80)
     found = estimate_pairs(*queried(model, q, 400))
     assert np.mean(np.abs(found.values - exact) <= 3 * found.stderr + np.eye(q)) > 0.97

@@ -3,7 +3,7 @@
 import numpy as np
 
 import geex
-from geex._estimate.mirrored_answers import mirrored_answers
+from geex._estimate.shapley.mirrored_answers import mirrored_answers
 from tests.helpers import explained
 
 

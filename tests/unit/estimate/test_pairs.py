@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import geex
-from geex._estimate.pairs import Interactions
+from geex._estimate.shapley.pairs import Interactions
 from tests.helpers import explained
 from tests.unit.estimate.test_interactions import naive_pairs
 from tests.unit.estimate.test_subset_process import network

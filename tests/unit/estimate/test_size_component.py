@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import geex
-from geex._estimate.size_component import size_kernel, size_value_covariance
-from geex._estimate.subset_process import Hyperparameters, SubsetProcess, select_hyperparameters
+from geex._estimate.shapley.size_component import size_kernel, size_value_covariance
+from geex._estimate.shapley.subset_process import Hyperparameters, SubsetProcess, select_hyperparameters
 from tests.games import shapley
 from tests.helpers import explained
 from tests.unit.estimate.test_subset_process import masks_of, network

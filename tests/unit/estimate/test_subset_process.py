@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import geex
 from geex._arrays.random_stream import Stream
-from geex._estimate.subset_process import (
+from geex._estimate.shapley.subset_process import (
     Hyperparameters,
     SubsetProcess,
     kernel,
@@ -280,7 +280,7 @@ def test_many_draws(monkeypatch):
     model, x = network(14), np.ones(14)
     exact = shapley(lambda s: model(np.isin(np.arange(14), list(s))[None])[0], 14)
     wide = explained(model, x, geex.Shapley(), 900)
-    monkeypatch.setattr("geex._estimate.subset_process_errors.FITTED", 100)
+    monkeypatch.setattr("geex._estimate.shapley.subset_process_errors.FITTED", 100)
     fewer = explained(model, x, geex.Shapley(), 900)
     assert_within(fewer.values, fewer.stderr, exact)
     assert fewer.gap == pytest.approx(0, abs=1e-9)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import geex
-from geex._estimate.subset_process import select_hyperparameters
-from geex._estimate.surrogate_selection import select_fit
+from geex._estimate.shapley.subset_process import select_hyperparameters
+from geex._estimate.shapley.surrogate_selection import select_fit
 from tests.helpers import explained
 from tests.unit.estimate.test_subset_process import network
 from tests.unit.estimate.test_tree_surrogate import conjunction, given
@@ -45,7 +45,7 @@ def test_a_fit_is_selected_once_for_values_errors_and_regions(monkeypatch):
         calls.append(1)
         return select_hyperparameters(*arguments)
 
-    monkeypatch.setattr("geex._estimate.subset_process_errors.select_hyperparameters", counted)
+    monkeypatch.setattr("geex._estimate.shapley.subset_process_errors.select_hyperparameters", counted)
     found = explained(network(10), np.ones(10), geex.Shapley(), 100, limits=geex.Limits())
     assert found.stderr.all()
     assert len(calls) == 1

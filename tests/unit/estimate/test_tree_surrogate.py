@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import geex
-from geex._estimate.tree_surrogate import BOOSTED, FOLDS, SINGLE, Growth, SubsetAnswers, fit_trees, leaf_values
+from geex._estimate.shapley.tree_surrogate import BOOSTED, FOLDS, SINGLE, Growth, SubsetAnswers, fit_trees, leaf_values
 from tests.games import shapley
 from tests.helpers import explained
 from tests.unit.estimate.test_subset_process import masks_of, network
@@ -66,7 +66,7 @@ def test_an_and_is_found_exactly():
 
 
 def test_draws_that_no_tree_is_grown_from_are_predicted(monkeypatch):
-    monkeypatch.setattr("geex._estimate.tree_surrogate.GROWN", 100)
+    monkeypatch.setattr("geex._estimate.shapley.tree_surrogate.GROWN", 100)
     answers = given(conjunction([0, 3]), 10, 300)
     found = fit_trees(answers, SINGLE, np.inf)
     np.testing.assert_allclose(found.predicted, answers.shown - answers.hidden, atol=1e-9)

@@ -76,7 +76,7 @@ def test_codes_before_the_first_query(kind, code, settings):
     ("settings", "text"),
     [
         ({"baseline": np.zeros(3)}, "per_channel(values, axis=0)"),
-        ({"target": "cat", "labels": ["Cat fish", "dog"]}, "the nearest labels are 'Cat fish'"),
+        ({"target": "cat", "labels": ["Cat fish", "dog"]}, "the nearest label is 'Cat fish'"),
         ({"target": ["cat"], "labels": ["xy", "zz"]}, "the labels are 'xy', 'zz'"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 import geex
 from geex import errors
-from geex._estimate.learnt import TEACHERS
+from geex._estimate.shapley.learnt import TEACHERS
 from geex._explain.table.answered_rows import IN_A_ROW, NONE_YET
 from tests.helpers import raises
 

@@ -19,7 +19,7 @@ from geex._estimate.answers import Answers
 from geex._estimate.background.process import Pairs, RowProcess, Selected, select_hyperparameters
 from geex._estimate.background.similarity import Similarities, similarities
 from geex._estimate.linear.prior_selection import evenly
-from geex._estimate.subset_process_errors import OutputEstimate, unresolved
+from geex._estimate.shapley.subset_process_errors import OutputEstimate, unresolved
 from geex._plan.row_subsets import RowSubsets
 from geex._plan.subsets import strata
 from geex._problem.estimand import Note

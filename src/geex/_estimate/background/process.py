@@ -21,10 +21,10 @@ from scipy.linalg import cho_factor, cho_solve, lapack
 
 from geex._arrays.blas import one_thread
 from geex._estimate.background.similarity import Similarities
-from geex._estimate.factor import LEAST_NOISE, NOISE_FACTOR
 from geex._estimate.linear.marginal_likelihood import evidence
 from geex._estimate.linear.prior_selection import evenly
-from geex._estimate.subset_process import (
+from geex._estimate.shapley.factor import LEAST_NOISE, NOISE_FACTOR
+from geex._estimate.shapley.subset_process import (
     LARGEST_THETA,
     NONE,
     SHAPES,

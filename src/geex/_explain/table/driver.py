@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from geex._arrays.arrays import Array, namespace
-from geex._estimate.learnt import Learnt
+from geex._estimate.shapley.learnt import Learnt
 from geex._explain.driver import check_storable
 from geex._explain.same_model import check_same_model
 from geex._explain.table.answered_rows import AnsweredRows

@@ -14,7 +14,7 @@ from geex._estimate.background.process import (
     value_covariance,
 )
 from geex._estimate.background.similarity import similarities
-from geex._estimate.subset_process import Hyperparameters
+from geex._estimate.shapley.subset_process import Hyperparameters
 
 THETA = np.array([0.3, 0.1, 0.2, 0.05])
 ROWS = 3

@@ -19,7 +19,7 @@ from numpy.polynomial.legendre import leggauss
 from scipy.linalg import cho_solve, lapack
 
 from geex._arrays.blas import one_thread
-from geex._estimate.subset_process import LARGEST_THETA, SHAPES, Hyperparameters, kernel
+from geex._estimate.shapley.subset_process import LARGEST_THETA, SHAPES, Hyperparameters, kernel
 
 # Rows that teach.
 TEACHERS = 20

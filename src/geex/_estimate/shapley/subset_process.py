@@ -24,11 +24,11 @@ from numpy.polynomial.legendre import leggauss
 from scipy.linalg import cho_solve, lapack
 
 from geex._arrays.blas import one_thread
-from geex._estimate.even_process import PairProcess, even_kernel
-from geex._estimate.factor import factored
 from geex._estimate.linear.marginal_likelihood import RATIOS, evidence
 from geex._estimate.linear.prior_selection import evenly
-from geex._estimate.size_component import size_kernel, size_value_covariance
+from geex._estimate.shapley.even_process import PairProcess, even_kernel
+from geex._estimate.shapley.factor import factored
+from geex._estimate.shapley.size_component import size_kernel, size_value_covariance
 
 # Totals of θ over players. With the first there are no interactions.
 TOTALS = np.array([1e-6, *np.logspace(-2, 1.2, 9)])

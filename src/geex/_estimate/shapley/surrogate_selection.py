@@ -15,8 +15,8 @@ import numpy as np
 
 from geex._arrays.blas import one_thread
 from geex._estimate.linear.prior_selection import evenly
-from geex._estimate.subset_process import Hyperparameters, SubsetProcess, select_hyperparameters
-from geex._estimate.tree_surrogate import BOOSTED, FOLDS, SINGLE, SubsetAnswers, TreeSurrogate, fit_trees
+from geex._estimate.shapley.subset_process import Hyperparameters, SubsetProcess, select_hyperparameters
+from geex._estimate.shapley.tree_surrogate import BOOSTED, FOLDS, SINGLE, SubsetAnswers, TreeSurrogate, fit_trees
 
 # How much of the error of the process alone trees may have.
 MARGIN = 0.8

@@ -20,11 +20,11 @@ import numpy as np
 from geex._arrays.arrays import host
 from geex._arrays.blas import one_thread
 from geex._estimate.answers import Answers
-from geex._estimate.even_process import PairProcess, even_kernel
 from geex._estimate.linear.prior_selection import evenly
-from geex._estimate.mirrored_answers import mirrored_answers
-from geex._estimate.pairs import Interactions
-from geex._estimate.subset_process import (
+from geex._estimate.shapley.even_process import PairProcess, even_kernel
+from geex._estimate.shapley.mirrored_answers import mirrored_answers
+from geex._estimate.shapley.pairs import Interactions
+from geex._estimate.shapley.subset_process import (
     FINE_NODES,
     FINE_SHARES,
     LARGEST_THETA,

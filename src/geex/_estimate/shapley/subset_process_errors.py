@@ -45,12 +45,12 @@ import numpy as np
 from geex._arrays.arrays import Array, host, like
 from geex._arrays.blas import one_thread
 from geex._estimate.answers import Answers
-from geex._estimate.learnt import Learnt
 from geex._estimate.linear.prior_selection import evenly
-from geex._estimate.mirrored_answers import mirrored_answers
-from geex._estimate.subset_process import Hyperparameters, SubsetProcess, select_hyperparameters
-from geex._estimate.surrogate_selection import Fit, select_fit
-from geex._estimate.tree_surrogate import SubsetAnswers
+from geex._estimate.shapley.learnt import Learnt
+from geex._estimate.shapley.mirrored_answers import mirrored_answers
+from geex._estimate.shapley.subset_process import Hyperparameters, SubsetProcess, select_hyperparameters
+from geex._estimate.shapley.surrogate_selection import Fit, select_fit
+from geex._estimate.shapley.tree_surrogate import SubsetAnswers
 from geex._plan.subsets import Subsets, strata
 from geex._problem.estimand import Note
 from geex._protocols import Estimate, ModelNoise

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 from scipy.linalg import cho_solve, lapack
 
-from geex._estimate.factor import factored
+from geex._estimate.shapley.factor import factored
 
 # Nodes of the integral over t.
 EVEN_NODES, EVEN_SHARES = (0.5 * part for part in (leggauss(8)[0] + 1, leggauss(8)[1]))

@@ -17,7 +17,7 @@ import numpy as np
 
 from geex._arrays.arrays import Array, host, like, namespace
 from geex._estimate.answers import Answers
-from geex._estimate.subset_process_errors import estimate_shapley
+from geex._estimate.shapley.subset_process_errors import estimate_shapley
 from geex._plan.subsets import Subsets
 from geex._problem.estimand import Note
 from geex._protocols import Estimate, ModelNoise

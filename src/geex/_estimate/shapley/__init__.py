@@ -1,0 +1,1 @@
+"""Shapley values: exact, and by processes over subsets, trees and their errors."""
