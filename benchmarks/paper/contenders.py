@@ -56,7 +56,7 @@ class BlackBox:
         method = self.method
         if isinstance(method, LIME) and case.segments is not None:
             method = replace(method, segments=case.segments)
-        return geex.explain(
+        found = geex.explain(
             model,
             case.x,
             baseline=case.baseline,
@@ -69,6 +69,9 @@ class BlackBox:
             progress=False,
             journal=self.journal,
         )
+        if found.partial:  # Ctrl-C: a row of the table is whole or missing
+            raise KeyboardInterrupt
+        return found
 
 
 @dataclass(frozen=True)

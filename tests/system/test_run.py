@@ -257,12 +257,12 @@ def test_a_scheduler_that_goes_away_leaves_the_journal_good(plain, tmp_path):
 
     threading.Thread(target=kill).start()
     with raises(errors.RunError, "dask-lost") as caught:
-        explained(held, X, METHOD, QUERIES, run=geex.run.dask(address), journal=path)
+        explained(held, X, METHOD, QUERIES, run=geex.run.dask(address), journal=path, batch=128)
     process.communicate()
     assert any(str(path) in note for note in caught.value.__notes__)
     counted = Counted()
     same(explained(counted, X, METHOD, QUERIES, journal=path), plain)
-    assert counted.rows < QUERIES - 1000
+    assert counted.rows < QUERIES - 100
 
 
 def test_no_scheduler_no_worker(monkeypatch):

@@ -134,7 +134,7 @@ def _has_cells(value: Any, frames: bool) -> bool:
         return all(isinstance(one, Real) for one in value) and any(map(is_missing, value))
     if not is_array_api_obj(value) or len(value.shape) != 1:
         return False
-    numbers = host(value)
+    numbers = host(as_array("x", value, ExplicandError))
     return numbers.dtype.kind == "f" and bool(np.isnan(numbers).any())
 
 

@@ -21,8 +21,9 @@ from geex._protocols import Estimate, ModelNoise
 
 # The share of f(x) up to which two answers for x differ by rounding alone.
 REPEATED = 1e-5
-# The share of f(x) − f(x̊) from which on the noise of one answer matters.
-STEADY = 1e-3
+# The share of f(x) − f(x̊) from which on the noise of one answer matters. It is as small as rounding: two answers of a
+# noisy model may be much closer than its noise by chance.
+STEADY = 1e-5
 # Votes and marks are multiples of 1/m, with m up to so many.
 VOTERS = 20
 # Votes of each kind that 0/1 answers count beside.
@@ -85,7 +86,7 @@ class EndAnswers:
 
     @cached_property
     def noisy(self) -> bool:
-        """Whether answers to one query differ by more than rounding, and than a thousandth of f(x) − f(x̊)."""
+        """Whether answers to one query differ by more than rounding, and than a hundred-thousandth of f(x) − f(x̊)."""
         if self.again is None:
             return False
         first = host(self._scored(self.raw))

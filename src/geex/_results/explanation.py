@@ -193,7 +193,7 @@ class Explanation(HasInteractions):
 
     @property
     def unsteady(self) -> bool:
-        """Whether the model's own noise is larger than rounding, and than a thousandth of f(x) − f(x̊)."""
+        """Whether the model's own noise is larger than rounding, and than a hundred-thousandth of f(x) − f(x̊)."""
         if self.noise is None:
             return False
         if self.noise_stderr is not None:
