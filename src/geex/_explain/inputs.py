@@ -135,8 +135,8 @@ def _has_cells(value: Any, frames: bool) -> bool:
     if not is_array_api_obj(value) or len(value.shape) != 1:
         return False
     try:
-        numbers = host(value)
-    except TypeError:  # a sparse tensor, which is refused where x is checked
+        numbers = host(as_array("x", value, ExplicandError))
+    except ExplicandError:  # such as a sparse tensor: it is refused where x and the baseline are checked
         return False
     return numbers.dtype.kind == "f" and bool(np.isnan(numbers).any())
 
