@@ -28,7 +28,7 @@ from geex._protocols import (
 )
 from geex._query.limits import Limits
 from geex._results.explanation import Explanation
-from geex._results.findings import TopFeatures
+from geex._results.significance.findings import TopFeatures
 from geex._results.table.explanation import TableExplanation
 from geex._results.table.importance import Importance
 from geex._stored_names import stored

@@ -12,8 +12,8 @@ import numpy as np
 from geex._arrays.arrays import host
 from geex._arrays.validation import share, whole
 from geex._protocols import Estimate, Stop
-from geex._results.findings import LEVEL, Findings, check_level, resolution
 from geex._results.precision import TOP_SHARE, leading, moved, reaches
+from geex._results.significance.findings import LEVEL, Findings, check_level, resolution
 from geex._stored_names import stored
 from geex.errors import InputError
 

@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from geex._arrays.arrays import Array, host
 from geex._problem.estimand import Additive, Quantity
-from geex._results.findings import inside
+from geex._results.significance.findings import inside
 from geex._results.target_axis import numbers, with_axis
 
 if TYPE_CHECKING:

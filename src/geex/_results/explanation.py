@@ -19,13 +19,13 @@ from geex._problem.table.cells import Cells
 from geex._protocols import Features
 from geex._results.conversions import as_frame, as_shap
 from geex._results.end_answers import REPEATED, STEADY
-from geex._results.findings import Findings, TopFeatures, check_level, inside, quantile, resolution
 from geex._results.loaded_checks import check_loaded
-from geex._results.nothing_found import nothing_found
 from geex._results.precision import needed
 from geex._results.region import Region, region_row, summed, widest
 from geex._results.saved_file import read_file, readable, write_file
 from geex._results.settings import Settings
+from geex._results.significance.findings import Findings, TopFeatures, check_level, inside, quantile, resolution
+from geex._results.significance.nothing_found import nothing_found
 from geex._results.summary import advised, described
 from geex._results.target_axis import is_single, numbers, numbers_from_file, with_axis
 from geex.errors import FileError, InputError

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from math import prod
 
 import numpy as np
@@ -22,6 +22,7 @@ from geex._results.end_answers import EndAnswers, Repeats
 from geex._results.explanation import Explanation, completed
 from geex._results.precision import reaches
 from geex._results.settings import Settings
+from geex._results.significance.patches import patch_index
 from geex._results.target_axis import is_single, squeezed, without_axis
 from geex._version import __version__
 from geex.errors import MethodError
@@ -63,6 +64,22 @@ class Record:
         """Return the answers as the method gets them, for each baseline."""
         pairs = zip(self.plans, self.answers, strict=True)
         return [self.end_answers.answers(plan, stored(plan, raw), part) for part, (plan, raw) in enumerate(pairs)]
+
+    @cached_property
+    def patch_sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """The patch of every pixel (p,), and centres and standard errors of sums over patches (k, m).
+
+        None if there is no picture, or the method has no errors of sums.
+        """
+        index = patch_index(tuple(self.task.features.shape(tuple(self.task.explicand.shape))))
+        if index is None:
+            return None
+        rows = np.asarray(index == np.arange(index.max() + 1)[:, None], float)
+        try:
+            _, centre, stderr = self.regions(like(rows, self.task.explicand))
+        except MethodError:
+            return None
+        return index, np.asarray(host(centre), np.float64), np.asarray(host(stderr), np.float64)
 
     def regions(self, rows: Array) -> tuple[Array, Array, Array]:
         """Return the sums of values over regions, rows (r, p) of 0 and 1, the centres of their intervals, and their

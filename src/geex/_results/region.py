@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from geex._arrays.arrays import Array, as_array, host, like, namespace
-from geex._results.findings import inside
 from geex._results.numbers import column
+from geex._results.significance.findings import inside
 from geex._results.target_axis import squeezed
 from geex.errors import InputError
 

@@ -9,8 +9,8 @@ from geex._arrays.arrays import host
 from geex._plain_text import one_line
 from geex._results.account import Account, accounts
 from geex._results.certainty import certainty, label, quantity
-from geex._results.findings import LEVEL
 from geex._results.numbers import Column, column, probability
+from geex._results.significance.findings import LEVEL
 
 if TYPE_CHECKING:
     from geex._results.explanation import Explanation

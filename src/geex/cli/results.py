@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from geex._results.explanation import Explanation
-from geex._results.findings import LEVEL
+from geex._results.significance.findings import LEVEL
 from geex._results.target_axis import is_single
 from geex.plot.bars import name
 from geex.plot.view import Output, Scene, output_name, scene

@@ -9,7 +9,7 @@ from geex._arrays.validation import whole
 from geex._explain.estimate import estimate
 from geex._plan.plan import Plan
 from geex._results.explanation import Explanation
-from geex._results.findings import quantile
+from geex._results.significance.findings import quantile
 from geex.errors import InputError
 from geex.plot.bars import name
 from geex.plot.canvas import bare, empty, panels_of, plain

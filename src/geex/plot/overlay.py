@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from geex._results.explanation import Explanation
-from geex._results.findings import LEVEL
+from geex._results.significance.findings import LEVEL
 from geex.errors import InputError
 from geex.plot.bars import panel as bar_panel
 from geex.plot.canvas import empty, panels_of, plain

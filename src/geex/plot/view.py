@@ -19,7 +19,8 @@ from geex._problem.outputs import scored
 from geex._problem.table.cells import is_missing
 from geex._protocols import Features
 from geex._results.explanation import Explanation
-from geex._results.findings import LEVEL, Findings, check_level, inside, quantile, resolution
+from geex._results.significance.findings import LEVEL, Findings, check_level, inside, quantile, resolution
+from geex._results.significance.patches import patches_of
 from geex._results.target_axis import numbers, with_axis
 from geex.errors import FeaturesError, InputError, MethodError
 from geex.plot.picture import picture_of
@@ -155,7 +156,7 @@ def scene(explanation: Explanation, image: Any = None, outputs: int = 1, errors:
     values, stderr, centre = (field.reshape(len(values), -1) for field in (values, stderr, centre))
     picture = None if index is None else picture_of(shown.explicand, axis, image, index.shape)
     return Scene(
-        outputs=_outputs(shown, values, stderr, centre, explanation.labels),
+        outputs=_outputs(source, shown, values, stderr, centre, explanation.labels),
         picture=picture,
         index=index,
         names=_names(explanation, features, values.shape[1], index),
@@ -247,12 +248,20 @@ def _index(features: Features, shape: Shape, axis: int | None, found: Shape) -> 
 
 
 def _outputs(
-    shown: Explanation, values: np.ndarray, stderr: np.ndarray, centre: np.ndarray, labels: Sequence[str] | None
+    source: Explanation,
+    shown: Explanation,
+    values: np.ndarray,
+    stderr: np.ndarray,
+    centre: np.ndarray,
+    labels: Sequence[str] | None,
 ) -> list[Output]:
     ends = [numbers(end) for end in (shown.output, shown.base_value, shown.gap, shown.gap_stderr)]
     ranks = [not shown.adds_up and bool((row > 0).all()) for row in values]
     around = resolution(ends[0], ends[1], shown.explicand)
     found = Findings(centre, stderr, shown.freedom, around, shown.findings.neighbours)
+    patches = patches_of(source)
+    judged = patches is not None and len(patches.index) == values.shape[1]
+    marks = np.where(stderr > 0, patches.marks(centre), found.marks) if patches is not None and judged else found.marks
     origins = [float(row.min()) if rank else 0.0 for row, rank in zip(values, ranks, strict=True)]
     return [
         Output(
@@ -265,7 +274,7 @@ def _outputs(
             values=values[j],
             stderr=stderr[j],
             centre=centre[j],
-            p_values=found.marks[j],
+            p_values=marks[j],
             freedom=shown.freedom,
             family=int(found.counts[j]),
             origin=origins[j],

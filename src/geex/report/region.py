@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from geex._arrays.arrays import host, like
-from geex._results.findings import LEVEL, inside, quantile
+from geex._results.significance.findings import LEVEL, inside, quantile
 from geex.errors import MethodError
 from geex.plot.view import Output, Scene
 

@@ -9,8 +9,8 @@ from geex._results.account import Account
 from geex._results.account import account as account_of
 from geex._results.certainty import certainty, explained_answers, is_only_output, quantity
 from geex._results.explanation import Explanation
-from geex._results.nothing_found import nothing_found
 from geex._results.numbers import column, number, signed, with_error
+from geex._results.significance.nothing_found import nothing_found
 from geex._results.summary import against, spent
 from geex.evaluate import Curve
 from geex.plot.bars import name

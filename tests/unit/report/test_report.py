@@ -319,9 +319,9 @@ def test_without_answers_the_interval_of_a_part_is_the_widest_there_can_be(spott
 
 
 def test_a_part_may_stand_out_though_no_pixel_does(spotted):
-    seen = scene(replace(spotted, stderr=np.full(STEEP.shape, 1e3)))
-    (found,) = region.largest(seen)
-    told = words.lead(seen.source, seen, seen.outputs[0], found, "pixels")
+    seen = scene(spotted)
+    (found,), nothing = region.largest(seen), replace(seen.outputs[0], p_values=np.ones(STEEP.size))
+    told = words.lead(spotted, seen, nothing, found, "pixels")
     assert told.startswith("The model’s answer")
     assert told.endswith("No single pixel stands out from noise.")
 

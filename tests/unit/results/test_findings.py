@@ -5,7 +5,7 @@ import pytest
 from scipy.special import stdtr, stdtrit
 
 import geex
-from geex._results.findings import Findings, inside, quantile, resolution
+from geex._results.significance.findings import Findings, inside, quantile, resolution
 from geex.errors import InputError
 from tests.helpers import explained
 

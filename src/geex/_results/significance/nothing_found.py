@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from geex._problem.features import neighbouring
 from geex._problem.groups import Groups
+from geex._results.significance.patches import patches_of
 
 if TYPE_CHECKING:
     from geex._results.explanation import Explanation
@@ -14,6 +15,10 @@ FEW_FEATURES = 8
 
 def nothing_found(explanation: "Explanation", count: int, things: str = "features") -> str:
     """Return that none of `count` features of an output differs from 0, and what helps, in one line."""
+    patches = patches_of(explanation)
+    if patches is not None and patches.count:
+        total = int(patches.index.max()) + 1
+        return f"No single one of {count:,} {things} stands out from noise; {patches.count} of {total} patches do."
     coarser = f" or {_coarser(explanation)}" if count > FEW_FEATURES else ""
     return f"None of {count:,} {things} stands out from noise. Use more queries{coarser}."
 
