@@ -6,8 +6,8 @@ TORCH ?= $(if $(filter 3.11.%,$(shell $(PYTHON) --version)),torch==2.13.0)
 RUN = .venv/bin/python
 # shapiq needs Python 3.12
 INTEROP_PYTHON ?= python3.12
-# two files of tests at a time
-PARALLEL = -n 2 --dist loadfile
+# two files of tests at a time; a worker that dies ends the run, which would wait for it otherwise
+PARALLEL = -n 2 --dist loadfile --max-worker-restart 0
 
 .PHONY: install mlserver interop demo docs test quick coverage lint soak bench bench-queries bench-tables bench-backgrounds bench-calibration bench-noise paper illustrations clean
 
